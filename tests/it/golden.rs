@@ -211,8 +211,8 @@ async fn recognized(context: &Context, file: &InputFile, sheet: Option<&str>) ->
     let unknown = Unrecognized { file, sheet, text: Options::default() };
     match operations::recognize(context, &unknown, &|_| ()).await {
         Ok(found) if found.is_clear() => {
-            let best = found.candidates.iter().find(|best| best.origin == operations::TemplateOrigin::BuiltIn);
-            json!(best.map(|best| &best.name))
+            let best = found.candidates.first().map(|best| Path::new(&best.name));
+            json!(best.and_then(Path::file_name).map(|name| name.to_string_lossy()))
         }
         Ok(_) => Value::Null,
         Err(error) => json!(error.to_string()),

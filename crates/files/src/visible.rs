@@ -58,6 +58,10 @@ fn is_printable_ascii(text: &str) -> bool {
 
 /// Returns the Latin letter that a letter of another script looks like.
 pub fn look_alike(c: char) -> Option<char> {
+    // Most letters of other scripts are none of these two.
+    if !matches!(c, '\u{370}'..='\u{52f}') {
+        return None;
+    }
     let mut pairs = LOOK_ALIKES.chars().step_by(2).zip(LOOK_ALIKES.chars().skip(1).step_by(2));
     pairs.find(|(other, _)| *other == c).map(|(_, latin)| latin)
 }

@@ -5,8 +5,8 @@ use sheetport_mapping::bind::bind;
 use sheetport_mapping::load::{load, no_tables};
 use sheetport_mapping::model::Place;
 use sheetport_mapping::words::movements::is_state_header;
-use sheetport_mapping::words::{ValueKind, is_stock_header};
 use sheetport_records::{Field, JsonType, RecordKind};
+use sheetport_words::{ValueKind, vocabulary};
 
 use super::context::Context;
 use super::headers::{Slot, Slots};
@@ -137,7 +137,7 @@ fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldPropo
     for field in fields {
         let ProposedSource::Column { label, .. } = &field.source else { continue };
         let is_quantity = quantities.contains(&field.name);
-        let is_stock = is_stock_header(label) || is_state_header(label);
+        let is_stock = vocabulary().is_stock_header(label) || is_state_header(label);
         if is_quantity && is_stock && !matches!(field.confidence, Confidence::AsIn(_)) {
             warnings.push(format!(
                 "'{label}' may be the stock, and not a movement: goods in would be added to the stock; for a count, send the \

@@ -48,4 +48,4 @@ pub use bind::{Header, Layout};
 pub use map::{Draft, Mapper};
 pub use model::Template;
 pub use problem::{Cause, NotKept, Problem};
-pub use words::language_of;
+pub use sheetport_words::language_of;

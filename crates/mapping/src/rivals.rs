@@ -8,7 +8,7 @@ use sheetport_values::number::{self, Percent};
 use super::columns::{Columns, MissingColumn, Reason};
 use super::model::{ColumnName, FieldRule, Place, Source, Template};
 use super::words::total_rows::is_total_row;
-use super::words::{normalize, vocabulary};
+use sheetport_words::{normalize, vocabulary};
 
 /// An unused column with a usual name for a field that is read from another column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

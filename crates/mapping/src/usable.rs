@@ -15,6 +15,8 @@ use super::header_names::loose;
 #[derive(Debug)]
 pub struct TopNames {
     rows: Vec<Vec<Name>>,
+    /// The first and the last letter of all names in the forms that are compared.
+    edges: HashSet<(u8, u8)>,
 }
 
 /// A cell as the name of a column.
@@ -34,12 +36,17 @@ impl TopNames {
             has_currency: currency::without_currency(text).is_some(),
         };
         let names = |row: &Row| row.cells().map(|cell| name(without_mark(&cell.shown()))).collect();
-        TopNames { rows: top.iter().map(names).collect() }
+        let rows: Vec<Vec<Name>> = top.iter().map(names).collect();
+        let forms = rows.iter().flatten().flat_map(|name| [&name.folded, &name.loose]);
+        TopNames { edges: forms.filter_map(|form| edges(form)).collect(), rows }
     }
 
     /// Returns the number of columns that the built-in template with this TOML can use at most.
     pub fn usable(&self, source: &str) -> usize {
-        let names = texts(source).flat_map(|text| [folded_header(text), loose(text)]).collect::<HashSet<String>>();
+        // Folding all texts of all templates would take longer than checking a small sheet.
+        let may_be_name = |text: &&str| edges(text).is_none_or(|edges| self.edges.contains(&edges));
+        let names = texts(source).filter(may_be_name).flat_map(|text| [folded_header(text), loose(text)]);
+        let names: HashSet<String> = names.collect();
         let letters: HashSet<usize> = texts(source).filter_map(column_index).collect();
         let is_usable = |(index, name): &(usize, &Name)| {
             !name.folded.is_empty()
@@ -51,6 +58,15 @@ impl TopNames {
         let usable = self.rows.iter().map(|row| row.iter().enumerate().filter(is_usable).count());
         usable.max().unwrap_or(0)
     }
+}
+
+/// Returns the first and the last letter of a text in lower case, which are those of all its forms. `None` if folding may change them:
+/// for signs, such as those of a required column, and letters of other alphabets.
+fn edges(text: &str) -> Option<(u8, u8)> {
+    let bytes = text.trim_ascii().as_bytes();
+    let (first, last) = (bytes.first()?, bytes.last()?);
+    (first.is_ascii_alphanumeric() && last.is_ascii_alphanumeric())
+        .then(|| (first.to_ascii_lowercase(), last.to_ascii_lowercase()))
 }
 
 /// Returns all texts between quotes of either kind, those of expressions, too, and whatever is between these texts.

@@ -224,18 +224,22 @@ pub fn damage(text: &str) -> Option<Damage> {
     }
 }
 
-/// Whether a text has what each form of a date has: a number and a separator at its beginning, or two digits of a year after a
-/// separator at its end. Compiling the pattern takes longer than checking a small sheet, which mostly needs it for no identifier.
+/// Whether a text has what each form of a date has: a day with a month or two further numbers after it, or a month before two digits of a
+/// year. Compiling the pattern takes longer than checking a small sheet, which mostly needs it for no identifier.
 fn may_be_date(text: &str) -> bool {
     const SEPARATORS: [char; 4] = ['-', '/', '.', ' '];
-    let has_day = || text.starts_with(char::is_numeric) && text.contains(['-', '/', '.', '月', '年', '월', '년']);
-    let mut last = text.chars().rev();
-    let mut has_year = || {
-        last.next().is_some_and(char::is_numeric)
-            && last.next().is_some_and(char::is_numeric)
-            && last.next().is_some_and(|c| SEPARATORS.contains(&c))
+    const SIGNS: [char; 4] = ['月', '年', '월', '년'];
+    let begins_with_month = |text: &str| {
+        text.starts_with(['I', 'V', 'X'])
+            || WORDS.months.values().flatten().any(|month| text.starts_with(month.as_str()))
     };
-    has_day() || has_year()
+    let digits = text.chars().take_while(|c| c.is_numeric()).map(char::len_utf8).sum::<usize>();
+    if digits > 0 {
+        let rest = text[digits..].trim_start_matches(SEPARATORS);
+        let has_number = || rest.starts_with(char::is_numeric) && rest.contains(SEPARATORS);
+        return text.contains(SIGNS) || rest.len() < text.len() - digits && (has_number() || begins_with_month(rest));
+    }
+    text.get(text.len().saturating_sub(3)..).is_some_and(|end| end.starts_with(SEPARATORS)) && begins_with_month(text)
 }
 
 /// Group separators between digits that only programs write.

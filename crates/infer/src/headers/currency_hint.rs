@@ -1,7 +1,7 @@
 //! Finds the currency of prices in a header, a title or a cell.
 
-use sheetport_mapping::words::{Language, normalize};
 use sheetport_values::currency::{self, CURRENCIES, Currency, CurrencyMark, currency_of_locale, is_code};
+use sheetport_words::{Language, normalize};
 
 /// A currency found beside prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,14 +3,13 @@
 //! An exact match scores best. A header with a name and further words scores nearly as well if these words change little,
 //! and does not match if a word belongs to another topic. Otherwise, the header may be a misspelt name.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use sheetport_mapping::words::normalize::{self, HeaderWords};
-use sheetport_mapping::words::{ColumnTitle, FieldWords, Language, Modifiers, Vocabulary, vocabulary};
 use sheetport_records::RecordKind;
 use sheetport_values::currency::CurrencyMark;
+use sheetport_words::normalize::{self, HeaderWords};
+use sheetport_words::vocabulary::{Vocabulary, WordSet, titles_in};
+use sheetport_words::{ColumnTitle, FieldWords, Language, Modifiers, vocabulary};
 
 use super::currency_hint::in_text;
 
@@ -48,9 +47,9 @@ pub(crate) struct NameMatch {
 
 /// The names of one field, normalized for comparison.
 pub(crate) struct FieldNames {
-    names: Vec<Cow<'static, ColumnTitle>>,
+    names: Vec<&'static ColumnTitle>,
     /// Names with few other meanings.
-    unmistakable: HashSet<Cow<'static, str>>,
+    unmistakable: HashSet<&'static str>,
     modifiers: Modifiers,
     /// The field is an internal id of the service, without other names.
     own_name_only: bool,
@@ -58,8 +57,6 @@ pub(crate) struct FieldNames {
 
 /// Minimum certainty of an unmistakable name.
 const UNMISTAKABLE: f64 = 0.85;
-/// Certainty of the own name of a field without other names.
-const INTERNAL_ID: f64 = 0.7;
 /// Longer headers are texts; only this many characters are compared.
 const MAX_HEADER_CHARS: usize = 120;
 
@@ -75,24 +72,22 @@ const UNKNOWN_WORD: f64 = 0.22;
 const NUMBER: f64 = 0.12;
 const NEUTRAL_WORD: f64 = 0.03;
 
-/// Other topics in scripts without spaces, for searching within a header.
-static UNSPACED_TOPICS: LazyLock<Vec<&str>> = LazyLock::new(|| unspaced(&vocabulary().other_topics));
-
-fn unspaced(words: &'static HashSet<String>) -> Vec<&'static str> {
-    words.iter().map(String::as_str).filter(|word| normalize::is_unspaced(word)).collect()
-}
-
 impl Header {
     pub(crate) fn new(header: &str) -> Header {
         let header: String = header.chars().take(MAX_HEADER_CHARS).collect();
         let HeaderWords { words, bracketed } = normalize::header(&header);
-        Header { joined: words.concat(), words: words.into_iter().flat_map(split_compound).collect(), bracketed }
+        let joined = words.concat();
+        Header {
+            joined,
+            words: words.into_iter().flat_map(|word| vocabulary().split_compound(word)).collect(),
+            bracketed,
+        }
     }
 
     /// Whether the header is about a topic without a field.
     pub(crate) fn is_other_topic(&self) -> bool {
         self.words.iter().any(|word| vocabulary().other_topics.contains(word))
-            || UNSPACED_TOPICS.iter().any(|topic| self.joined.contains(topic))
+            || vocabulary().unspaced_topics.iter().any(|topic| self.joined.contains(topic))
     }
 
     /// Returns the words, with compounds split.
@@ -126,7 +121,7 @@ impl Header {
 
     /// Whether the header means a price with tax (`true`) or without tax (`false`).
     pub(crate) fn with_tax(&self) -> Option<bool> {
-        let says = |words: &HashSet<String>| {
+        let says = |words: WordSet| {
             let all = self.words.iter().chain(self.bracketed.iter().flatten());
             // Compounds such as "Bruttopreis" are words of their own.
             let is_within = |known: &str, word: &str| {
@@ -136,7 +131,7 @@ impl Header {
                 || words.iter().any(|known| all.clone().any(|word| is_within(known, word)))
         };
         // Words for "without tax" may contain a word for "with tax", as in Chinese.
-        says(&vocabulary().net).then_some(false).or_else(|| says(&vocabulary().gross).then_some(true))
+        says(vocabulary().net).then_some(false).or_else(|| says(vocabulary().gross).then_some(true))
     }
 
     /// Whether the header only says that amounts are with or without tax: `Net`, `TTC`.
@@ -155,7 +150,7 @@ impl Header {
                 || words.net.contains(word)
                 || words.gross.contains(word)
                 || names.modifiers.contains(word)
-                || names.names.iter().any(|name| name.words.contains(word))
+                || names.names.iter().any(|name| name.words.contains(&word.as_str()))
                 || word.bytes().all(|byte| byte.is_ascii_digit())
                 || in_text(word, None).is_some()
                 || CurrencyMark::parse(word).is_some()
@@ -190,31 +185,23 @@ impl Header {
 }
 
 impl FieldNames {
-    /// Normalizes the names of a field; `own_name` is the name in the API.
-    pub(super) fn new(field: &'static FieldWords, kind: RecordKind, own_name: Option<&'static str>) -> FieldNames {
-        let own_name_only = field.names.is_empty();
-        let certainty = if own_name_only { INTERNAL_ID } else { 1.0 };
-        // `id` is the first column of every table and does not identify the item of a line.
-        let own = own_name.filter(|name| *name != "id").map(|name| ColumnTitle::new(name.to_owned(), certainty, "en"));
-        let known = vocabulary().names(field).map(Cow::Borrowed);
-        let names: Vec<Cow<'static, ColumnTitle>> = own.into_iter().map(Cow::Owned).chain(known).collect();
-        let joined = |name: &Cow<'static, ColumnTitle>| match name {
-            Cow::Borrowed(name) => Cow::Borrowed(name.joined.as_str()),
-            Cow::Owned(name) => Cow::Owned(name.joined.clone()),
-        };
+    /// Returns the names of a field; `with_own`: its name in the API, too.
+    pub(super) fn new(field: &'static FieldWords, kind: RecordKind, with_own: bool) -> FieldNames {
+        let own = field.own.as_ref().filter(|_| with_own);
+        let names: Vec<&'static ColumnTitle> = own.into_iter().chain(field.titles()).collect();
         let unmistakable = names.iter().filter(|name| name.certainty >= UNMISTAKABLE);
         FieldNames {
-            unmistakable: unmistakable.map(joined).collect(),
+            unmistakable: unmistakable.map(|name| name.joined).collect(),
             names,
             modifiers: vocabulary().modifiers(field, kind),
-            own_name_only,
+            own_name_only: field.names.is_empty(),
         }
     }
 
-    /// Normalizes names from these lists only.
-    pub(super) fn of_lists(lists: &'static [String], field: &'static FieldWords, kind: RecordKind) -> FieldNames {
+    /// Returns the names in these lists only.
+    pub(super) fn of_lists(lists: &'static [&'static str], field: &'static FieldWords, kind: RecordKind) -> FieldNames {
         FieldNames {
-            names: vocabulary().names_in(lists).map(Cow::Borrowed).collect(),
+            names: titles_in(lists).collect(),
             unmistakable: HashSet::new(),
             modifiers: vocabulary().modifiers(field, kind),
             own_name_only: lists.is_empty(),
@@ -258,8 +245,8 @@ impl FieldNames {
             Some((SIMILAR * name.certainty, MatchKind::Similar, name))
         };
         let (score, kind, name) = best.filter(|best| best.0 > 0.0).or_else(misspelt)?;
-        let ColumnTitle { text, certainty, language, .. } = &**name;
-        Some(NameMatch { score, kind, name: text.clone(), certainty: *certainty, language })
+        let ColumnTitle { text, certainty, language, .. } = **name;
+        Some(NameMatch { score, kind, name: text.to_owned(), certainty, language })
     }
 
     fn score(&self, header: &Header, name: &ColumnTitle) -> Option<(f64, MatchKind)> {
@@ -273,7 +260,7 @@ impl FieldNames {
         if in_brackets && name.joined.len() > 2 && !header.words.iter().any(|word| self.is_other_topic(word)) {
             return Some((IN_BRACKETS, MatchKind::Contains));
         }
-        let score = if normalize::is_unspaced(&name.joined) {
+        let score = if normalize::is_unspaced(name.joined) {
             self.score_within(header, name)?
         } else {
             self.score_words(header, name)?
@@ -284,12 +271,12 @@ impl FieldNames {
     /// Scores a header with all words of the name; each further word lowers the score.
     fn score_words(&self, header: &Header, name: &ColumnTitle) -> Option<f64> {
         let words = vocabulary();
-        let is_missing = |word: &String| !header.words.contains(word) && !words.articles.contains(word);
-        if name.words.iter().any(is_missing) {
+        let is_missing = |word: &str| !header.words.iter().any(|other| other == word) && !words.articles.contains(word);
+        if name.words.iter().any(|word| is_missing(word)) {
             return None;
         }
         let mut others: Vec<&str> = header.words.iter().map(String::as_str).collect();
-        for word in &name.words {
+        for word in name.words {
             match others.iter().position(|other| other == word) {
                 Some(index) => drop(others.remove(index)),
                 None if words.articles.contains(word) => {}
@@ -299,7 +286,7 @@ impl FieldNames {
         if name.words.iter().all(|word| words.small.contains(word)) {
             return None;
         }
-        let mut score = if others.iter().all(|word| words.small.contains(*word)) { ALL_WORDS } else { CONTAINED };
+        let mut score = if others.iter().all(|word| words.small.contains(word)) { ALL_WORDS } else { CONTAINED };
         let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
         // The three numbers of a date are one.
         let number = if others.iter().filter(|word| is_number(word)).count() == 3 { NUMBER / 3.0 } else { NUMBER };
@@ -318,10 +305,11 @@ impl FieldNames {
 
     /// Scores a header containing the name, for scripts without spaces: best at the end of a short header.
     fn score_within(&self, header: &Header, name: &ColumnTitle) -> Option<f64> {
-        let at = header.joined.rfind(&name.joined)?;
+        let at = header.joined.rfind(name.joined)?;
         let (before, after) = (&header.joined[..at], &header.joined[at + name.joined.len()..]);
-        let is_topic =
-            |text: &str| UNSPACED_TOPICS.iter().any(|topic| text.contains(topic) && !self.modifiers.contains(topic));
+        let is_topic = |text: &str| {
+            vocabulary().unspaced_topics.iter().any(|topic| text.contains(topic) && !self.modifiers.contains(topic))
+        };
         if is_topic(before) || is_topic(after) {
             return None;
         }
@@ -349,35 +337,5 @@ fn is_similar(header: &Header, name: &ColumnTitle) -> bool {
     max_distance > 0
         && header.joined.chars().count().abs_diff(length) <= max_distance
         && !header.words.iter().all(is_known)
-        && strsim::osa_distance(&header.joined, &name.joined) <= max_distance
-}
-
-/// Splits a compound of known words, such as `unitprice` or `Verkaufspreisnetto`.
-fn split_compound(word: String) -> Vec<String> {
-    const SHORT_PARTS: [&str; 8] = ["id", "no", "nr", "ek", "vk", "at", "in", "of"];
-    const MAX_PARTS: usize = 4;
-    fn parts(rest: &str, max_parts: usize) -> Option<Vec<String>> {
-        if rest.is_empty() {
-            return Some(Vec::new());
-        }
-        if max_parts == 0 {
-            return None;
-        }
-        (2..=rest.len()).rev().find_map(|end| {
-            let (part, tail) = rest.split_at(end);
-            if !(end > 2 && vocabulary().is_part(part) || SHORT_PARTS.contains(&part)) {
-                return None;
-            }
-            // German compounds can have an s between two parts.
-            let without_s = tail.strip_prefix('s').filter(|tail| !tail.is_empty());
-            let mut found =
-                [Some(tail), without_s].into_iter().flatten().find_map(|tail| parts(tail, max_parts - 1))?;
-            found.insert(0, part.to_owned());
-            Some(found)
-        })
-    }
-    if word.len() < 4 || !word.is_ascii() || vocabulary().is_part(&word) {
-        return vec![word];
-    }
-    parts(&word, MAX_PARTS).unwrap_or_else(|| vec![word])
+        && strsim::osa_distance(&header.joined, name.joined) <= max_distance
 }

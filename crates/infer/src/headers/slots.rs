@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use sheetport_mapping::model::Place;
-use sheetport_mapping::words::{FieldWords, ValueKind, vocabulary};
 use sheetport_records::{Field, RecordKind};
+use sheetport_words::{FieldWords, ValueKind, vocabulary};
 
 use super::name_match::{FieldNames, Header};
 
@@ -45,11 +45,11 @@ impl Slots {
             field,
             place,
             values: words.values,
-            names: FieldNames::new(words, kind, field.map(|field| field.name)),
-            doubtful: FieldNames::of_lists(&words.doubtful, words, kind),
-            ruled_out_by: FieldNames::of_lists(&words.ruled_out_by, words, kind),
+            names: FieldNames::new(words, kind, field.is_some()),
+            doubtful: FieldNames::of_lists(words.doubtful, words, kind),
+            ruled_out_by: FieldNames::of_lists(words.ruled_out_by, words, kind),
         };
-        let named = |field: &'static Field| Some((field, kind_words.fields.get(field.name)?));
+        let named = |field: &'static Field| Some((field, kind_words.field(field.name)?));
         let lines = input.lines().map_or(&[][..], |(_, fields)| fields);
         let id = input.id.as_ref().map(|id| Slot {
             index: 0,
@@ -61,7 +61,7 @@ impl Slots {
             ruled_out_by: FieldNames::none(),
         });
         let fields = input.fields().filter_map(named).map(|(field, words)| slot(Some(field), Place::Record, words));
-        let line = |field: &'static Field| Some(slot(Some(field), Place::Line, kind_words.lines.get(field.name)?));
+        let line = |field: &'static Field| Some(slot(Some(field), Place::Line, kind_words.line(field.name)?));
         let group = kind_words.group.as_ref().map(|words| slot(None, Place::Id, words));
         let mut slots: Vec<Slot> =
             id.into_iter().chain(fields).chain(lines.iter().filter_map(line)).chain(group).collect();

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use sheetport_mapping::model::Place;
 use sheetport_mapping::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
 use sheetport_mapping::words::movements::is_state_header;
-use sheetport_mapping::words::{Language, ValueKind, vocabulary};
 use sheetport_records::RecordKind;
+use sheetport_words::{Language, ValueKind, vocabulary};
 
 use super::super::headers::{MatchKind, NameMatch, Slot, Slots};
 use super::super::previous_templates::{PreviousTemplate, Step};

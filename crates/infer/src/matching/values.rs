@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Deserialize;
-use sheetport_mapping::words::{ValueKind, vocabulary};
+use sheetport_words::{ValueKind, vocabulary};
 
 use super::super::sample::ColumnProfile;
 

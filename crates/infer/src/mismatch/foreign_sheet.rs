@@ -4,9 +4,10 @@ use sheetport_mapping::bind::{Columns, Layout};
 use sheetport_mapping::builtin;
 use sheetport_mapping::model::{FieldRule, Place, Source, Template};
 use sheetport_records::RecordKind;
+use sheetport_words::topics::Topic;
 
 use super::super::headers::Header;
-use super::sheet_topics::{Topic, topics_of};
+use super::sheet_topics::topics_of;
 
 /// The fields that describe an item.
 const DESCRIPTIONS: [&str; 2] = ["name", "description"];
@@ -83,5 +84,5 @@ fn most_frequent(topics: &[(usize, Vec<&'static Topic>)]) -> Option<(&'static st
     // Among equally frequent topics, prefers the topic of the leftmost column.
     let all = topics.iter().flat_map(|(_, topics)| topics).rev();
     let most = all.max_by_key(|topic| columns(topic).len())?;
-    Some((&most.plural, columns(most)))
+    Some((most.plural, columns(most)))
 }

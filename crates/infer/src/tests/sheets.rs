@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use sheetport_mapping::load::{load, no_tables};
-use sheetport_mapping::words::vocabulary;
 use sheetport_records::RecordKind;
 use sheetport_sheet::{Cell, Row};
+use sheetport_words::vocabulary;
 
 use super::super::{Confidence, Context, FieldProposal, Proposal, ProposedSource, Sample, propose};
 

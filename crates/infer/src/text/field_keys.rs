@@ -5,12 +5,12 @@ use sheetport_mapping::language::row_value;
 use sheetport_mapping::model::{ColumnName, Constant, Place};
 use sheetport_mapping::words::amounts::{PriceUnit, is_price_unit_column, is_several, price_unit};
 use sheetport_mapping::words::movements::Movement;
-use sheetport_mapping::words::{Language, ValueKind, vocabulary};
 use sheetport_records::{Field, Input, RecordKind};
 use sheetport_sheet::Cell;
 use sheetport_values::boolean;
 use sheetport_values::date::{AmbiguousDates, Detected, Detector, MixedDates};
 use sheetport_values::locale::order_of;
+use sheetport_words::{Language, ValueKind, vocabulary};
 
 use super::super::headers::currency_hint::{CurrencyHint, in_text};
 use super::super::matching::{Assignment, Assignments, Computed, is_tax_rate};

@@ -8,16 +8,17 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use sheetport_values::decimal::{self, Decimal};
 use sheetport_values::number::{self, NumberError};
+use sheetport_words::{normalize, vocabulary};
 
-use super::{normalize, vocabulary};
+use super::normalized;
 
 /// `amounts.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Amounts {
-    #[serde(deserialize_with = "normalize::normalized")]
+    #[serde(deserialize_with = "normalized")]
     measures: HashSet<String>,
-    #[serde(deserialize_with = "normalize::normalized")]
+    #[serde(deserialize_with = "normalized")]
     not_measures: HashSet<String>,
     scales: Vec<Scale>,
     per: Per,
@@ -43,7 +44,7 @@ struct Per {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PriceUnits {
-    #[serde(deserialize_with = "normalize::normalized")]
+    #[serde(deserialize_with = "normalized")]
     names: HashSet<String>,
     counts: HashSet<String>,
     codes: HashSet<String>,

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use sheetport_words::{Language, normalize};
 
-use super::normalize::normalized;
-use super::{Language, normalize};
+use super::normalized;
 
 /// `movements.toml`, with each word as a single normalized word.
 #[derive(Deserialize)]

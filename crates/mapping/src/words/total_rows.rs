@@ -65,12 +65,6 @@ pub fn starts_with_total(cell: &str) -> bool {
     })
 }
 
-/// Returns whether a language has words.
-#[cfg(test)]
-pub(super) fn has_language(language: &str) -> bool {
-    LANGUAGES.get(language).is_some_and(|words| !words.is_empty())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +94,13 @@ mod tests {
             assert!(!is_total_row(cell), "{cell}");
         }
         assert!(starts_with_total("Summe netto 5") && !starts_with_total("Summer"));
+    }
+
+    #[test]
+    fn every_language_has_words() {
+        for language in sheetport_words::vocabulary().languages() {
+            assert!(LANGUAGES.get(language).is_some_and(|words| !words.is_empty()), "{language}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Finds the templates that fit a spreadsheet.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
 use sheetport_infer::recognize::Fit;
@@ -7,6 +8,7 @@ use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
 use sheetport_mapping::bind::HEADER_SEARCH_ROWS;
 use sheetport_mapping::builtin::BUILT_IN;
+use sheetport_mapping::usable::TopNames;
 use sheetport_records::{Exported, is_list_of_changes};
 use sheetport_sheet::{self as sheet, Options, Row, is_unsplit};
 
@@ -86,19 +88,12 @@ pub fn recognize<'a>(
     Box::pin(async move {
         let sheets = first_rows(unknown)?;
         let mut candidates: Vec<Candidate> = Vec::new();
-        let mut consider = |name: &str, template: Template, origin: TemplateOrigin| {
-            let is_known = candidates.iter().any(|known| known.template.source == template.source);
-            let fits = sheets.iter().filter_map(|rows| {
-                // Of the built-in templates, only the one for this export sends all texts unchanged.
-                let is_for_it = match exported(rows) {
-                    Some(exported) if origin == TemplateOrigin::BuiltIn => {
-                        name.strip_prefix(FOR_EXPORTS) == Some(exported.name)
-                    }
-                    _ => true,
-                };
-                if is_for_it { Fit::of(&template, rows) } else { None }
-            });
-            if let Some(fit) = fits.max_by_key(Fit::rank).filter(|_| !is_known) {
+        let consider = |candidates: &mut Vec<Candidate>, name: &str, template: Template, origin: TemplateOrigin| {
+            if candidates.iter().any(|known| known.template.source == template.source) {
+                return;
+            }
+            let fits = sheets.iter().filter(|rows| origin != TemplateOrigin::BuiltIn || is_for(name, rows));
+            if let Some(fit) = fits.filter_map(|rows| Fit::of(&template, rows)).max_by_key(Fit::rank) {
                 let is_trusted = is_trusted(context, &template);
                 candidates.push(Candidate { name: name.to_owned(), template, origin, is_trusted, fit });
             }
@@ -109,14 +104,21 @@ pub fn recognize<'a>(
             if Path::new(&name).is_file()
                 && let Ok(template) = load_template(&name, TemplateChanges::default())
             {
-                consider(&name, template, TemplateOrigin::Run(run.id));
+                consider(&mut candidates, &name, template, TemplateOrigin::Run(run.id));
             }
         }
         for (path, template) in templates_in(unknown.file.folder(), observer) {
-            consider(&path.display().to_string(), template, TemplateOrigin::Folder);
+            consider(&mut candidates, &path.display().to_string(), template, TemplateOrigin::Folder);
         }
-        for (name, _) in BUILT_IN {
-            consider(name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
+        let states =
+            |candidate: &Candidate| candidate.origin == TemplateOrigin::BuiltIn && candidate.template.has_constants();
+        // A template that can only use fewer columns than a good one is not read: reading all takes longer than checking a small sheet.
+        for (usable, name) in built_in(&sheets) {
+            let good = candidates.iter().filter(|candidate| candidate.fit.is_good() && !states(candidate));
+            if good.map(|candidate| candidate.fit.used).max().is_some_and(|used| usable < used) {
+                break;
+            }
+            consider(&mut candidates, name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
         }
         let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
         if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {
@@ -129,12 +131,13 @@ pub fn recognize<'a>(
         {
             return Err(not_writable(&unknown.file.name, read_only));
         }
-        // A stable sort keeps the more general of equal built-in templates first.
         candidates.sort_by_key(|candidate| {
-            std::cmp::Reverse((candidate.fit.rank(), candidate.origin != TemplateOrigin::BuiltIn))
+            // The more general of equal built-in templates comes first.
+            let place = BUILT_IN
+                .iter()
+                .position(|(name, _)| candidate.origin == TemplateOrigin::BuiltIn && *name == candidate.name);
+            (Reverse(candidate.fit.rank()), place)
         });
-        let states =
-            |candidate: &Candidate| candidate.origin == TemplateOrigin::BuiltIn && candidate.template.has_constants();
         let (with_constants, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(states);
         let best = candidates.first().filter(|best| best.fit.is_good()).map(|best| best.fit.rank());
         let with_constants = with_constants
@@ -143,6 +146,20 @@ pub fn recognize<'a>(
         let is_unsplit = sheets.iter().any(|rows| !rows.is_empty() && rows.iter().all(is_unsplit_row));
         Ok(Recognized { candidates, with_constants, is_unsplit })
     })
+}
+
+/// Returns the built-in templates with the number of columns that each can use at most, most first.
+fn built_in(sheets: &[Vec<Row>]) -> Vec<(usize, &'static str)> {
+    let tops: Vec<TopNames> = sheets.iter().map(|rows| TopNames::new(rows)).collect();
+    let usable = |source: &str| tops.iter().map(|top| top.usable(source)).max().unwrap_or_default();
+    let mut templates: Vec<_> = BUILT_IN.iter().map(|(name, source)| (usable(source), *name)).collect();
+    templates.sort_by_key(|(usable, _)| Reverse(*usable));
+    templates
+}
+
+/// Whether a built-in template may be for a sheet. For one that we have exported, only the one for this export sends all texts unchanged.
+fn is_for(template: &str, rows: &[Row]) -> bool {
+    exported(rows).is_none_or(|exported| template.strip_prefix(FOR_EXPORTS) == Some(exported.name))
 }
 
 fn is_unsplit_row(row: &Row) -> bool {

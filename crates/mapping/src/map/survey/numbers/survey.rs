@@ -13,7 +13,7 @@ use super::header_currencies::header_currencies;
 use super::unused::UnusedNumbers;
 use crate::bind::{Columns, Layout};
 use crate::model::{Constant, Source, Template};
-use crate::words::language_of;
+use sheetport_words::language_of;
 
 /// Collects the notation of the numbers of a sheet.
 #[derive(Clone, Debug)]

@@ -1,25 +1,12 @@
-//! Reduces a header to words: lower case, without diacritics, full-width forms and punctuation, `camelCase` and
-//! `snake_case` split, plurals made singular.
+//! Reduces a text to words: lower case, without diacritics, full-width forms and punctuation, `camelCase` and `snake_case` split, plurals
+//! made singular.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
-use serde::{Deserialize, Deserializer};
-
-use super::super::header_names::plain;
-use super::alternatives;
 
 /// Maximum number of characters to consider.
 const MAX_CHARS: usize = 2_000;
-
-/// The words of a header.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HeaderWords {
-    pub words: Vec<String>,
-    /// The words of each pair of brackets.
-    pub bracketed: Vec<Vec<String>>,
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
@@ -30,40 +17,8 @@ enum Class {
     Unspaced,
 }
 
-/// Splits a header into words. Without words outside of brackets, the first pair of brackets counts as the header.
-pub fn header(text: &str) -> HeaderWords {
-    let plain = plain(text);
-    let plain = decomposed(&plain);
-    let (mut outside, mut inside, mut brackets) = (String::new(), String::new(), Vec::new());
-    let mut depth = 0usize;
-    for c in plain.chars() {
-        match c {
-            '(' | '[' | '{' | '【' | '〔' | '「' => depth += 1,
-            ')' | ']' | '}' | '】' | '〕' | '」' if depth > 0 => {
-                depth -= 1;
-                if depth == 0 {
-                    brackets.push(std::mem::take(&mut inside));
-                    outside.push(' ');
-                }
-            }
-            c if depth > 0 => inside.push(c),
-            c => outside.push(c),
-        }
-    }
-    if !inside.is_empty() {
-        brackets.push(inside);
-    }
-    let words = split(&outside);
-    let mut bracketed: Vec<Vec<String>> =
-        brackets.iter().map(|text| split(text)).filter(|words| !words.is_empty()).collect();
-    if words.is_empty() && !bracketed.is_empty() {
-        return HeaderWords { words: bracketed.remove(0), bracketed };
-    }
-    HeaderWords { words, bracketed }
-}
-
 /// Separates diacritics from letters, and replaces full-width forms, at the start of a text. No header has more words.
-fn decomposed(text: &str) -> Cow<'_, str> {
+pub(crate) fn decomposed(text: &str) -> Cow<'_, str> {
     let text = text.char_indices().nth(MAX_CHARS).map_or(text, |(end, _)| &text[..end]);
     if text.is_ascii() { Cow::Borrowed(text) } else { DecomposingNormalizerBorrowed::new_nfkd().normalize(text) }
 }
@@ -78,7 +33,7 @@ pub fn is_unspaced(word: &str) -> bool {
     !word.is_ascii() && word.chars().any(|c| class(c) == Some(Class::Unspaced))
 }
 
-fn split(plain: &str) -> Vec<String> {
+pub(crate) fn split(plain: &str) -> Vec<String> {
     let plain = if plain.is_ascii() { Cow::Borrowed(plain) } else { Cow::Owned(recomposed(plain)) };
     let mut words = Vec::new();
     let mut word = String::new();
@@ -167,64 +122,5 @@ fn singular(word: String) -> String {
     match word.strip_suffix('s') {
         Some(stem) if word.len() > 3 && !keeps && word != "sales" => stem.to_owned(),
         _ => word,
-    }
-}
-
-/// Reads words in the form used for comparing headers. Braces hold alternatives.
-pub(super) fn normalized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<HashSet<String>, D::Error> {
-    let listed = Vec::<String>::deserialize(deserializer)?;
-    Ok(listed.iter().flat_map(|word| alternatives::expand(word)).map(|word| words(&word).concat()).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expected: &str) {
-        assert_eq!(header(text).words.join(" "), expected, "{text}");
-    }
-
-    #[test]
-    fn case_and_punctuation_are_ignored() {
-        check("  Unit Price: ", "unit price");
-        check("UNIT-PRICE", "unit price");
-        check("list_price", "list price");
-        check("Variant Prices", "variant price");
-        check("Sales Price", "sales price");
-        check("Status", "status");
-        check("Taxes", "tax");
-    }
-
-    #[test]
-    fn camel_case_is_split() {
-        check("productID", "product id");
-        check("SKUCode", "sku code");
-        check("UnitOfMeasure", "unit of measure");
-        check("EAN13", "ean 13");
-        check("unitsInStock", "unit in stock");
-    }
-
-    #[test]
-    fn diacritics_and_full_width_forms_are_removed() {
-        check("Größe", "grosse");
-        check("Référence", "reference");
-        check("Código de artículo", "codigo de articulo");
-        check("Ｐｒｉｃｅ", "price");
-        check("商品コード", "商品コート");
-        check("商品コード", &header("商品ｺｰﾄﾞ").words.join(" "));
-        check("№", "no");
-        check("Reference #", "reference number");
-    }
-
-    #[test]
-    fn words_in_brackets_are_separate() {
-        let header_words = header("Price (EUR) [net]");
-        assert_eq!(header_words.words, ["price"]);
-        assert_eq!(header_words.bracketed, [vec!["eur".to_owned()], vec!["net".to_owned()]]);
-        check("(SKU)", "sku");
-        check("販売価格（税込）", "販売価格");
-        check("Price (EUR", "price");
-        check("))", "");
     }
 }
