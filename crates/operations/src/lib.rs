@@ -58,7 +58,7 @@ pub use older_ledger::{accept_older_ledger, older_ledger};
 pub use question::Question;
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
-pub use runs::apply::{Apply, PlanTarget, apply};
+pub use runs::apply::{Apply, PlanTarget, apply, discard_plan};
 pub use runs::backup::{Backup, backup};
 pub use runs::check_runs::{Checked, check_runs};
 pub use runs::erase::{ErasedKey, erase_key};
@@ -83,7 +83,7 @@ pub use templates::load_template::{
 pub use templates::recognize::{Candidate, Recognized, TemplateOrigin, Unrecognized, recognize};
 pub use templates::trust::{TrustedTemplate, is_trusted, trust, trust_template};
 pub use uploads::{
-    Check, CheckedFile, ColumnExplanation, ComparePace, ExplainedRecord, Explanation, PlannedChanges, PlannedOutcome,
-    Preview, PreviewedRequest, Questions, RetryReport, RowName, SAMPLE_NAME, Sample, Upload, check, explain,
-    explain_column, find_sample, plan_changes, preview_retry, preview_upload, retry_report, upload,
+    Check, CheckedFile, ColumnExplanation, ComparePace, ExplainedRecord, Explanation, Fate, PlannedChanges,
+    PlannedOutcome, Preview, PreviewedRequest, Questions, RetryReport, RowName, SAMPLE_NAME, Sample, Upload, check,
+    explain, explain_column, find_sample, plan_changes, preview_retry, preview_upload, retry_report, upload,
 };

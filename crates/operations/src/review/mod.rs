@@ -1,6 +1,7 @@
 //! Reviews a spreadsheet before sending: windows of its rows, a template that people can change, the problems of each row, and
 //! edits. Everything else sees the edited cells as the content of the sheet.
 
+mod changes;
 mod edit_log;
 mod fixes;
 mod problems;
@@ -22,6 +23,7 @@ use super::results::{ReportRequest, report};
 use super::runs::list_runs::show_run;
 use crate::operation::Operation;
 
+pub use changes::{ApprovedCounts, ChangeFilter, ChangeList, Decision, PlanReview, PlannedChange, plan_to_review};
 pub use edit_log::{EditLog, EditStore, edits_of_file};
 pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix, NotRemembered, Sendable, sendable};
 pub use problems::{CauseOfRows, CheckedSheet, RowVerdict, examine};
@@ -41,20 +43,26 @@ const MAX_RUNS: u32 = 200;
 /// A run, and the problems of its refused records, each with its row.
 type RunWithRefusals = (Run, Vec<(u64, Problem)>);
 
-/// Returns the newest run of the file with this hash.
+/// Returns the newest run that has sent the file with this hash. A plan that nobody has applied is none, nor is an undo.
 pub fn last_run<'a>(context: &'a Context, file_hash: &'a str) -> Operation<'a, Option<RunWithRefusals>> {
     Box::pin(async move {
         let Some(ledger) = context.existing_ledger().await? else { return Ok(None) };
         let runs = ledger.runs(MAX_RUNS).await?;
         let base_url = context.base_url.as_deref().and_then(|url| sheetport_client::normal_address(url).ok());
-        let is_it = |run: &Run| run.about.file_hash == file_hash && Some(&run.about.base_url) == base_url.as_ref();
-        let found = match runs.into_iter().find(is_it) {
-            Some(run) => {
-                let refused = refused_rows(&ledger, &run, MAX_REFUSED).await?;
-                Some((run, refused))
-            }
-            None => None,
+        let is_it = |run: &Run| {
+            run.about.file_hash == file_hash
+                && Some(&run.about.base_url) == base_url.as_ref()
+                && run.about.undo_of.is_none()
         };
+        let mut found = None;
+        for run in runs.into_iter().filter(is_it) {
+            if run.looked_at.is_some() && !ledger.is_begun(run.id).await? {
+                continue;
+            }
+            let refused = refused_rows(&ledger, &run, MAX_REFUSED).await?;
+            found = Some((run, refused));
+            break;
+        }
         ledger.close().await;
         Ok(found)
     })

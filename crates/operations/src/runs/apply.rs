@@ -3,6 +3,7 @@
 //! The plan in the ledger is what counts. A file of changes can only take records and fields away; whatever else it says is refused before
 //! anything is sent.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use futures_util::future::BoxFuture;
@@ -34,6 +35,8 @@ pub enum PlanTarget<'a> {
     Run(RunId),
     /// A file of changes.
     File(&'a InputFile),
+    /// A plan, with a yes or a no to each of its changes.
+    Decided(RunId, &'a [Mark]),
 }
 
 /// A plan to apply.
@@ -67,8 +70,9 @@ pub fn apply<'a>(
             PlanTarget::Run(run) => (ledger.run(run).await?, None),
             PlanTarget::File(file) => {
                 let (run, marks) = plan_of(&ledger, file).await?;
-                (run, Some(marks))
+                (run, Some(Cow::Owned(marks)))
             }
+            PlanTarget::Decided(run, marks) => (ledger.run(run).await?, Some(Cow::Borrowed(marks))),
         };
         check_is_plan(context, &ledger, &run).await?;
         let earlier = &run.about.settings;
@@ -88,6 +92,30 @@ pub fn apply<'a>(
         let finished = sending.send(interrupt).await?;
         ledger.close().await;
         Ok(finished)
+    })
+}
+
+/// Gives up a plan of which nothing was sent, so that it is not sent later by habit. Leaves any other run as it is.
+///
+/// # Errors
+/// If the ledger can't be read or written.
+pub fn discard_plan(context: &Context, run: RunId) -> LocalOperation<'_, ()> {
+    Box::pin(async move {
+        let ledger = context.ledger().await?;
+        let locked = match ledger.lock_run(run).await {
+            Ok(locked) => locked,
+            // Somebody is sending it just now, or has removed it.
+            Err(ledger::Error::Busy { .. } | ledger::Error::NoSuchRun(_)) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        let plan = locked.run();
+        let is_open = plan.looked_at.is_some() && plan.state == RunState::Planned;
+        if is_open && !ledger.is_begun(run).await? {
+            ledger.withhold(run, now()).await?;
+        }
+        drop(locked);
+        ledger.close().await;
+        Ok(())
     })
 }
 

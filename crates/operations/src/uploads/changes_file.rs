@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use sheetport_findings::SkipReason;
-use sheetport_ledger::{Disposition, Ledger, Outcome, PlannedRecord, Run, Seq, SheetSelection};
+use sheetport_ledger::{Ledger, Outcome, PlannedRecord, Run, Seq, SheetSelection};
 use sheetport_plan::approve::{APPROVE, FIELD, PLAN, PLANNED, change_id};
 use sheetport_plan::compare::{Change, ChangedField, Difference, OddChange};
 use sheetport_sheet::write::{FileFormat, Style, Value, ValueTable};
 use sheetport_storage::ObjectAddress;
 
 use super::super::error::Error;
+use super::fate::{Fate, first_problem};
 
 /// The columns of the file. Programs read them, so they are not translated.
 const COLUMNS: [&str; 9] = [APPROVE, "row", "record", "change", FIELD, "now", PLANNED, "remark", PLAN];
@@ -88,29 +88,14 @@ struct State<'a> {
 
 impl<'a> State<'a> {
     fn of(record: &PlannedRecord<()>, outcome: Option<&Outcome>, change: Option<&'a Change>) -> State<'a> {
-        let plain = |name| State { name, fields: &[], remark: String::new() };
-        let problem = match (&record.disposition, outcome) {
-            (Disposition::Rejected(problems), _) => problems.first(),
-            (_, Some(outcome)) => outcome.problems.first(),
-            _ => None,
-        };
+        let fate = Fate::of(record, outcome, change);
+        let problem = first_problem(record, outcome).filter(|_| matches!(fate, Fate::Refused | Fate::Settled(_)));
         let remark = problem.map(|problem| problem.message.clone()).unwrap_or_default();
-        match (&record.disposition, outcome, change) {
-            (Disposition::Rejected(_), ..) => State { remark, ..plain("refused") },
-            (Disposition::Skipped(SkipReason::AlreadySent), ..) | (Disposition::AcceptedEarlier(_), ..) => {
-                plain("sent before")
-            }
-            (Disposition::Skipped(_), ..) => plain("left out"),
-            (Disposition::Send(()), Some(outcome), _) => State { remark, ..plain(outcome.state.name()) },
-            (Disposition::Send(()), None, None) => plain("not compared"),
-            (Disposition::Send(()), None, Some(change)) => match change {
-                Change::New => plain("new"),
-                Change::Changed(fields) => State { fields, ..plain("changed") },
-                Change::Unchanged => plain("unchanged"),
-                Change::NotShown => plain("not shown"),
-                Change::Missing => plain("not there"),
-            },
-        }
+        let fields = match change {
+            Some(Change::Changed(fields)) if fate == Fate::Changed => fields.as_slice(),
+            _ => &[],
+        };
+        State { name: fate.name(), fields, remark }
     }
 }
 

@@ -48,11 +48,17 @@ fn is_exact(cell: &str, value: &str) -> bool {
         || cut_text(value).is_some_and(|cut| cut.trim() == shown)
 }
 
+/// Whether a request without this field is possible.
+pub fn can_leave_out(kind: RecordKind, field: &str) -> bool {
+    let input = kind.input();
+    let is_required = input.fields().any(|known| known.name == field && known.required);
+    !is_required && !input.key.contains(&field)
+}
+
 /// Returns the body of a request without these fields. `None` if the service demands one of them, or the body has none of them.
 pub(super) fn without_fields(kind: RecordKind, body: &str, fields: &[&str]) -> Option<Box<str>> {
     let input = kind.input();
-    let is_needed = |name: &str| input.fields().any(|field| field.name == name && field.required);
-    if fields.iter().any(|field| is_needed(field) || input.key.contains(field)) {
+    if fields.iter().any(|field| !can_leave_out(kind, field)) {
         return None;
     }
     let members = object_fields(body)?;
