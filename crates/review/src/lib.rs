@@ -11,6 +11,8 @@
 //! | `session` | a file under review: reading, template, edits, problems, remembered fixes, and its progress |
 //! | `comparing` | comparing a file with the service before sending |
 //! | `sending` | sending a file or the rest of a run |
+//! | `looking` | the look at the changes before sending, of which a person approves what is sent |
+//! | `undoing` | taking a run back |
 //! | `view` | the responses, as JSON: files, and runs of the history |
 //! | `page/` | the page itself: plain modules of JavaScript, style, and words in each language |
 //!
@@ -22,10 +24,12 @@ mod browser;
 mod comparing;
 mod handlers;
 mod http;
+mod looking;
 mod opener;
 mod sending;
 mod server;
 mod session;
+mod undoing;
 mod view;
 
 pub use browser::{Opened, open};

@@ -1,4 +1,4 @@
-//! Sending a file under review.
+//! Sending a file under review, and what else is done in the background.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -9,14 +9,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sheetport_client::Speed;
 use sheetport_ledger::{AllowRepeat, RunId};
-use sheetport_operations::{self as operations, CommandLine, Event, Finished, Rehearse, SendOptions, Upload};
+use sheetport_operations::review::run_result;
+use sheetport_operations::{
+    self as operations, Apply, CommandLine, Event, Finished, PlanTarget, Rehearse, SendOptions, Spreadsheet, Upload,
+};
+use sheetport_plan::approve::Mark;
 use sheetport_send::Grace;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::app::App;
 use super::http::Failure;
-use super::session::{Sending, Session};
+use super::session::{Look, Sending, Session};
 use super::view;
 
 /// Time for requests in flight after somebody has asked to stop.
@@ -36,6 +40,17 @@ pub(super) struct SendRequest {
     pub changed_only: bool,
     /// Sends the service's other lines of an order with those of the file.
     pub keep_lines: bool,
+    /// Keeps what the service has of the records, so that the upload can be taken back.
+    pub undoable: bool,
+    /// Sends what is approved of the look at the changes.
+    pub plan: Option<ApprovedPlan>,
+}
+
+/// What a person has seen when they sent what is approved.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct ApprovedPlan {
+    run: RunId,
+    version: u64,
 }
 
 /// Part of a run to send.
@@ -59,10 +74,17 @@ pub(super) fn speed(rate: Option<&str>) -> Result<Option<Speed>, Failure> {
 /// If the file is being sent already, or the rate is invalid.
 pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest) -> Result<(), Failure> {
     let rate = speed(request.rate.as_deref())?;
+    if let Some(plan) = request.plan {
+        approved(session, plan)?;
+    } else if !request.rehearse && request.again.is_none() && session.look().is_some() {
+        let message = "the changes were looked at: send what is approved, or send without a look";
+        return Err(Failure::bad_request(message));
+    }
     // The requests of a comparison would share the rate of the service.
     session.comparing.stop();
     let (app, own) = (Arc::clone(app), Arc::clone(session));
-    in_background(&session.sending, request.rehearse, move |work| {
+    let activity = if request.rehearse { Activity::Rehearse } else { Activity::Send };
+    in_background(&session.sending, activity, move |work| {
         let status = send(&app, &own, &request, rate, work);
         let revision = if request.rehearse { own.state().revision } else { own.expire() };
         (status, revision)
@@ -76,11 +98,9 @@ pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: SendRequest
 pub(super) fn start_again(app: &Arc<App>, run: RunId, again: Again, rate: Option<&str>) -> Result<(), Failure> {
     let rate = speed(rate)?;
     let own = Arc::clone(app);
-    in_background(&app.run(run), false, move |work| {
-        let status = again_of_run(&own, run, again, rate, work).map(|finished| {
-            let command = command_again(&own, run, again, rate);
-            view::finished(&finished, false, &command, &work.notes())
-        });
+    in_background(&app.run(run), Activity::Send, move |work| {
+        let finished = again_of_run(&own, run, again, rate, work);
+        let status = finished.map(|finished| work.finished(&finished, &command_again(&own, run, again, rate)));
         for session in own.sessions_of(run) {
             session.expire();
         }
@@ -88,24 +108,35 @@ pub(super) fn start_again(app: &Arc<App>, run: RunId, again: Again, rate: Option
     })
 }
 
-/// Sends on a blocking thread. `work` returns the result, and the revision of the file that was sent.
-fn in_background(
+/// What is done in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    Send,
+    Rehearse,
+    /// Reads from the service, and sends nothing.
+    Look,
+}
+
+/// Works on a blocking thread. `work` returns the result, and the revision of the file to which it belongs.
+pub(super) fn in_background(
     progress: &Arc<Sending>,
-    rehearsal: bool,
+    activity: Activity,
     work: impl FnOnce(&Work) -> (Result<Value, Failure>, u64) + Send + 'static,
 ) -> Result<(), Failure> {
     let stop = progress.begin().ok_or_else(|| Failure::bad_request("this is being sent already"))?;
-    progress.set(json!({"phase": "reading", "rehearsal": rehearsal, "rows": 0}));
+    let under_way =
+        Work { progress: Arc::clone(progress), stop, activity, notes: Mutex::default(), moved: Mutex::default() };
+    under_way.note(Event::Reading { rows: 0 });
     let progress = Arc::clone(progress);
     tokio::task::spawn_blocking(move || {
-        let under_way = Work { progress: Arc::clone(&progress), stop, rehearsal, notes: Mutex::default() };
         let ended = catch_unwind(AssertUnwindSafe(|| work(&under_way)));
         // A panic must not leave the page waiting.
         let broken =
             |_| (Err(Failure::bad_request("a fault of Sheetport has ended it; what was sent is in the ledger")), 0);
         let (status, revision) = ended.unwrap_or_else(broken);
         let mut status = status.unwrap_or_else(|failure| {
-            json!({"phase": "failed", "rehearsal": rehearsal, "message": failure.message(), "hint": failure.hint()})
+            json!({"phase": "failed", "rehearsal": activity == Activity::Rehearse, "look": activity == Activity::Look,
+                "message": failure.message(), "hint": failure.hint()})
         });
         status["revision"] = revision.into();
         progress.end(status);
@@ -113,37 +144,114 @@ fn in_background(
     Ok(())
 }
 
-/// An operation under way that sends records.
-struct Work {
+/// An operation under way.
+pub(super) struct Work {
     progress: Arc<Sending>,
     stop: Arc<Notify>,
-    rehearsal: bool,
+    activity: Activity,
     notes: Mutex<Vec<String>>,
+    /// The records that somebody has changed since they were planned.
+    moved: Mutex<Value>,
 }
 
 impl Work {
-    fn note(&self, event: Event<'_>) {
+    pub(super) fn note(&self, event: Event<'_>) {
         match event {
             Event::Warning(text) => {
                 self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
             }
+            Event::MovedOn { records, causes, .. } => {
+                *self.moved.lock().unwrap_or_else(PoisonError::into_inner) = view::moved(records, causes);
+            }
             event => {
-                if let Some(status) = view::progress(event, self.rehearsal) {
+                let status = match self.activity {
+                    Activity::Look => view::looking(event),
+                    activity => view::progress(event, activity == Activity::Rehearse),
+                };
+                if let Some(status) = status {
                     self.progress.set(status);
                 }
             }
         }
     }
 
-    fn notes(&self) -> Vec<String> {
+    pub(super) fn notes(&self) -> Vec<String> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Describes the end of a run.
+    pub(super) fn finished(&self, finished: &Finished, command: &str) -> Value {
+        let mut status = view::finished(finished, self.activity == Activity::Rehearse, command, &self.notes());
+        status["moved"] = self.moved.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        status
+    }
+
     /// Completes when a person pauses.
-    async fn interrupt(&self) -> Grace {
-        self.stop.notified().await;
+    pub(super) async fn interrupt(&self) -> Grace {
+        self.stopped().await;
         Grace::from(GRACE)
     }
+
+    /// Completes when a person asks to stop.
+    pub(super) async fn stopped(&self) {
+        self.stop.notified().await;
+    }
+}
+
+/// Returns an upload of a file without any options. Its warnings are shown above the button that sends it.
+pub(super) fn plain_upload<'a>(input: Spreadsheet<'a>, sending: SendOptions<'a>) -> Upload<'a> {
+    Upload {
+        input,
+        sending,
+        changed_only: false,
+        only: None,
+        all_or_nothing: false,
+        allow_repeat: AllowRepeat::None,
+        restore_texts: false,
+        keep_lines: false,
+        undoable: false,
+        accepts_doubts: true,
+        create_missing_items: false,
+        trigger_workflows: false,
+        rehearsal: None,
+    }
+}
+
+/// Returns a yes or a no to each change of a look.
+fn approved(session: &Session, ApprovedPlan { run, version }: ApprovedPlan) -> Result<Vec<Mark>, Failure> {
+    let revision = session.state().revision;
+    Look::approved(session.look().as_ref(), revision, (run, version))
+}
+
+/// Sends what is approved of a look.
+fn send_approved(
+    app: &App,
+    session: &Session,
+    plan: ApprovedPlan,
+    rate: Option<Speed>,
+    work: &Work,
+) -> Result<Finished, Failure> {
+    // An edit of somebody else belongs to another look.
+    session.take_edits_of_others(&app.context)?;
+    let marks = approved(session, plan)?;
+    let report = report_path(app, &session.file.name)?;
+    let apply = Apply {
+        target: PlanTarget::Decided(plan.run, &marks),
+        approve: None,
+        accepts_old: false,
+        asks_of_old: None,
+        sending: SendOptions { report: Some(&report), rate, ..SendOptions::default() },
+    };
+    let observer = |event: Event<'_>| work.note(event);
+    let sent = operations::apply(&app.context, apply, Box::pin(work.interrupt()), &observer);
+    let handle = Handle::current();
+    let finished = handle.block_on(sent);
+    // What was approved is stored by now: another approval needs another plan.
+    *session.look() = None;
+    if finished.is_err() {
+        handle.block_on(operations::discard_plan(&app.context, plan.run))?;
+    }
+    Ok(finished?)
 }
 
 fn send(
@@ -159,32 +267,26 @@ fn send(
     let finished = if let Some(again) = request.again {
         let run = state.last_run.ok_or_else(|| Failure::bad_request("nothing of this file was sent before"))?;
         again_of_run(app, run, again, rate, work)?
+    } else if let Some(plan) = request.plan {
+        send_approved(app, session, plan, rate, work)?
     } else {
         let input = state.spreadsheet(&session.file)?;
         let report = if request.rehearse { None } else { Some(report_path(app, &session.file.name)?) };
         let was_sent = state.last_run.is_some() || state.report_of.is_some();
         let is_again = (was_sent || request.changed_only) && !request.rehearse;
         let changed_only = is_again && !input.template.record.input().key.is_empty();
+        let sending = SendOptions {
+            report: report.as_deref(),
+            rate: rate.filter(|_| !request.rehearse),
+            ..SendOptions::default()
+        };
         let upload = Upload {
-            input,
-            sending: SendOptions {
-                report: report.as_deref(),
-                rate: rate.filter(|_| !request.rehearse),
-                ..SendOptions::default()
-            },
             changed_only,
-            only: None,
-            all_or_nothing: false,
-            allow_repeat: AllowRepeat::None,
-            restore_texts: false,
-            // The temporary service of a rehearsal has no other lines.
+            // The temporary service of a rehearsal has no other lines, and nothing to go back to.
             keep_lines: request.keep_lines && !request.rehearse,
-            undoable: false,
-            // The page shows all of them above the button.
-            accepts_doubts: true,
-            create_missing_items: false,
-            trigger_workflows: false,
+            undoable: request.undoable && !request.rehearse,
             rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),
+            ..plain_upload(input, sending)
         };
         let observer = |event: Event<'_>| work.note(event);
         Handle::current().block_on(operations::upload(context, upload, None, Box::pin(work.interrupt()), &observer))?
@@ -196,7 +298,12 @@ fn send(
         (Some(again), Some(run)) => command_again(app, run, again, rate),
         _ => command(app, session, &template, &finished, request),
     };
-    Ok(view::finished(&finished, request.rehearse, &command, &work.notes()))
+    let mut status = work.finished(&finished, &command);
+    if !request.rehearse {
+        let result = Handle::current().block_on(run_result(context, finished.run.id))?;
+        status["can_undo"] = result.can_undo.into();
+    }
+    Ok(status)
 }
 
 fn again_of_run(app: &App, run: RunId, again: Again, rate: Option<Speed>, work: &Work) -> Result<Finished, Failure> {
@@ -234,7 +341,8 @@ fn command(app: &App, session: &Session, template: &str, finished: &Finished, re
     let command = command.switch("reviewed", !state.log.current().is_empty());
     let changed_only = finished.run.about.settings.changed_only;
     let command = command.switch("changed-only", changed_only).switch("rehearse", request.rehearse);
-    let command = command.switch("keep-lines", finished.run.about.settings.keep_lines);
+    let settings = &finished.run.about.settings;
+    let command = command.switch("keep-lines", settings.keep_lines).switch("undoable", settings.undoable);
     command.flag("rate", request.rate.as_ref()).to_string()
 }
 

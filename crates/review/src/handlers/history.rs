@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use super::super::app::App;
 use super::super::http::{Failure, Posted, assets};
 use super::super::sending::{self, Again};
+use super::super::undoing;
 use super::super::view;
 use super::sending::{Events, events_of};
 use super::sheet::Window;
@@ -118,6 +119,54 @@ pub(crate) async fn send(
     }
     sending::start_again(&app, run, again, rate.as_deref())?;
     Ok(ok(app.run(run).status()))
+}
+
+/// Plans to take a run back. Sends nothing.
+pub(crate) async fn plan_undo(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
+    // Fails for an unknown run, before creating a progress.
+    show_run(&app.context, Some(run)).await?;
+    undoing::plan(&app, run)?;
+    Ok(ok(app.run(run).status()))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PlannedUndo {
+    /// The planned run that takes the run back.
+    undo: RunId,
+}
+
+/// Sends a planned undo.
+pub(crate) async fn undo(
+    State(app): State<Arc<App>>,
+    Path(run): Path<RunId>,
+    Posted(PlannedUndo { undo }): Posted<PlannedUndo>,
+) -> Answer {
+    check_is_planned(&app, run, undo)?;
+    undoing::start(&app, run, undo)?;
+    Ok(ok(app.run(run).status()))
+}
+
+/// Gives up a planned undo.
+pub(crate) async fn forget_undo(
+    State(app): State<Arc<App>>,
+    Path(run): Path<RunId>,
+    Posted(PlannedUndo { undo }): Posted<PlannedUndo>,
+) -> Answer {
+    check_is_planned(&app, run, undo)?;
+    let forgotten = blocking(move || {
+        undoing::forget(&app, run, undo)?;
+        Ok(app.run(run).status())
+    });
+    Ok(ok(forgotten.await?))
+}
+
+/// Refuses an undo other than the one that the page shows.
+fn check_is_planned(app: &App, run: RunId, undo: RunId) -> Result<(), Failure> {
+    let status = app.run(run).status();
+    match status["phase"] == "undo" && status["run"] == undo {
+        true => Ok(()),
+        false => Err(Failure::bad_request("this undo was sent or given up meanwhile")),
+    }
 }
 
 pub(crate) async fn stop(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {

@@ -1,6 +1,7 @@
 //! One function for each request of the page.
 
 pub(super) mod causes;
+pub(super) mod changes;
 pub(super) mod edits;
 pub(super) mod history;
 pub(super) mod nightly;

@@ -26,6 +26,7 @@ assets! {
     "app.js" SCRIPT;
     "api.js" SCRIPT;
     "cells.js" SCRIPT;
+    "fields.js" SCRIPT;
     "dom.js" SCRIPT;
     "words.js" SCRIPT;
     "grid.js" SCRIPT;
@@ -35,7 +36,9 @@ assets! {
     "step_file.js" SCRIPT;
     "step_columns.js" SCRIPT;
     "step_problems.js" SCRIPT;
+    "step_changes.js" SCRIPT;
     "step_send.js" SCRIPT;
+    "undo.js" SCRIPT;
 }
 
 /// Translations of the page by language. The first is the default.

@@ -3,13 +3,14 @@
 import {get, post, Refused} from "./api.js";
 import {closeMenu, closeToasts, el, replace, say, toast} from "./dom.js";
 import {runPage} from "./history.js";
+import {changesStep} from "./step_changes.js";
 import {columnsStep} from "./step_columns.js";
 import {fileStep} from "./step_file.js";
 import {problemsStep} from "./step_problems.js";
 import {sendStep} from "./step_send.js";
 import {load as loadWords, t} from "./words.js";
 
-const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, send: sendStep};
+const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, changes: changesStep, send: sendStep};
 const ORDER = Object.keys(STEPS);
 /** Milliseconds without an answer after which a person is told. */
 const LOST = 4_000;
@@ -24,6 +25,8 @@ export const app = {
   /** What is known of the file. */
   review: null,
   step: "file",
+  /** The chosen rate for requests; the usual one if empty. */
+  rate: "",
   /** The parts of the step on the page. */
   view: null,
 
@@ -96,15 +99,15 @@ export const app = {
     if (this.review && this.events?.readyState === EventSource.CLOSED) this.listen();
     this.show(step === "file" ? "#/" : `#/${this.id}/${step}`, step, (main, bar) => STEPS[step](this, main, bar));
     say(t(`step.${step}`));
-    if (step === "send") this.check(true);
+    if (step === "send" || step === "changes") this.check(true);
     document.title = this.review && step !== "file" ? `${this.review.name} – Sheetport` : "Sheetport";
   },
 
-  /** Shows a run of the history. */
-  openRun(run) {
+  /** Shows a run of the history. how: {undoes: whether to plan its undo at once; ended: how sending it has just ended} */
+  openRun(run, how = {}) {
     // Browsers open few connections at a time.
     this.events?.close();
-    this.show(`#/runs/${run}`, "file", (main, bar) => runPage(this, run, main, bar));
+    this.show(`#/runs/${run}`, "file", (main, bar) => runPage(this, run, main, bar, how));
   },
 
   show(place, step, draw) {
@@ -125,12 +128,14 @@ export const app = {
 
   drawSteps() {
     const at = ORDER.indexOf(this.step);
-    const list = ORDER.map((step, index) => el("li", {class: index < at ? "done" : null},
+    // Nobody has to look at the changes.
+    const isDone = (step, index) => index < at && (step !== "changes" || Boolean(this.review?.look));
+    const list = ORDER.map((step, index) => el("li", {class: isDone(step, index) ? "done" : null},
       el("button", {
         onclick: () => this.go(step),
         disabled: index > 0 && !this.review,
         "aria-current": step === this.step ? "step" : null,
-      }, el("span.number", {"aria-hidden": "true"}, index < at ? "✓" : String(index + 1)), el("span.word", t(`step.${step}`)))));
+      }, el("span.number", {"aria-hidden": "true"}, isDone(step, index) ? "✓" : String(index + 1)), el("span.word", t(`step.${step}`)))));
     replace(document.getElementById("steps"), el("ol", list));
   },
 

@@ -13,7 +13,7 @@ export class Grid {
   /**
    * options: label; columns: [{label, width}]; total; load(from, count) → Promise<[row]>; cell(row, column) → Node or text;
    * head(column) → Node; classOf(row) → text; onEdit(row, column, node, key); number(row) → Node or text; textOf(row, column) → what is
-   * copied; onPaste(text)
+   * copied; onPaste(text); toggles: whether a cell is not written but switched, also by the space bar
    */
   constructor(options) {
     this.options = options;
@@ -67,12 +67,17 @@ export class Grid {
     this.inner.style.width = `${64 + widths.reduce((sum, width) => sum + width, 0)}px`;
     this.head.style.gridTemplateColumns = this.template;
     this.node.setAttribute("aria-colcount", columns.length + 1);
+    this.drawHead();
+    this.setTotal(this.options.total);
+  }
+
+  drawHead() {
+    const {columns} = this.options;
     replace(this.head, el("div.corner", {role: "columnheader"}, el("span.unseen", t("row"))),
       columns.map((column, index) => {
         const node = this.options.head ? this.options.head(index) : document.createTextNode(column.label);
         return el("div.title", {role: "columnheader", "aria-colindex": index + 2}, node);
       }));
-    this.setTotal(this.options.total);
   }
 
   setTotal(total) {
@@ -86,6 +91,17 @@ export class Grid {
   /** Forgets the rows, and loads those in view again. */
   refresh() {
     this.forget();
+    this.schedule();
+  }
+
+  /** Loads the rows in view again, and shows the old ones until then. */
+  async reload() {
+    const {from, to} = this.shown ?? {from: 0, to: 1};
+    const chunks = [...new Set([from, Math.max(from, to - 1)].map((at) => Math.floor(at / CHUNK)))];
+    const loading = this.loading = new Set();
+    const rows = await Promise.all(chunks.map((chunk) => this.options.load(chunk * CHUNK, CHUNK)));
+    if (this.loading !== loading) return;
+    this.cache = new Map(chunks.map((chunk, index) => [chunk, rows[index]]));
     this.schedule();
   }
 
@@ -231,7 +247,10 @@ export class Grid {
     } else if (event.key === "Enter" || event.key === "F2") {
       event.preventDefault();
       this.open(this.body.querySelector(".cell.current"));
-    } else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== " ") {
+    } else if (event.key === " " && this.options.toggles) {
+      event.preventDefault();
+      this.open(this.body.querySelector(".cell.current"));
+    } else if (event.key.length === 1 && !this.options.toggles && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== " ") {
       event.preventDefault();
       this.open(this.body.querySelector(".cell.current"), event.key);
     }

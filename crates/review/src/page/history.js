@@ -2,7 +2,8 @@
 
 import {begin, get, post} from "./api.js";
 import {el, replace} from "./dom.js";
-import {drawEnded, drawFailed, drawSending, isUnderWay} from "./outcome.js";
+import {drawEnded, drawFailed, drawLooking, drawSending, isUnderWay} from "./outcome.js";
+import {drawUndo} from "./undo.js";
 import {has, number, t, time} from "./words.js";
 
 /** Runs shown before a person asks for more. */
@@ -36,7 +37,8 @@ export function earlierUploads(app) {
   function row(run) {
     if (run.damage) return el("tr", el("td", t("history.run", {n: run.run})), el("td", {colspan: 3}, el("span.bad", run.damage)));
     return el("tr", el("td", time(run.at)), el("td", el("button.link", {onclick: () => app.openRun(run.run)}, run.name)),
-      el("td", t(`kind.${run.record}`)), el("td", outcome(run)));
+      el("td", t(`kind.${run.record}`)),
+      el("td", outcome(run), run.undo_of ? el("span.soft", ` · ${t("history.undo_of", {n: run.undo_of})}`) : null));
   }
 }
 
@@ -49,7 +51,7 @@ function outcome({counts, state}) {
 }
 
 /** Shows a run: how it ended, and what is left to do. */
-export function runPage(app, id, main, bar) {
+export function runPage(app, id, main, bar, {undoes, ended} = {}) {
   const body = el("div.page");
   const path = `api/runs/${id}`;
   let run = null;
@@ -61,7 +63,7 @@ export function runPage(app, id, main, bar) {
     const {status} = JSON.parse(event.data);
     if (run && (isUnderWay(status) || isUnderWay(run.status))) take(status);
   });
-  load();
+  if (undoes) beginUndo(); else load();
   return {close: () => { isClosed = true; events.close(); }};
 
   async function load(isAgain = false) {
@@ -85,26 +87,32 @@ export function runPage(app, id, main, bar) {
     if (isClosed || status.phase === "idle") return;
     const wasUnderWay = isUnderWay(run.status);
     run.status = status;
-    if (isUnderWay(status) || status.phase === "failed") return draw();
-    // What was sent again is a run of its own.
-    if (wasUnderWay && status.run !== id) return app.openRun(status.run);
+    if (isUnderWay(status) || ["failed", "undo"].includes(status.phase)) return draw();
+    // What was sent again, or taken back, is a run of its own.
+    if (wasUnderWay && status.run !== id) return app.openRun(status.run, {ended: status});
     load();
   }
 
   function draw() {
     const {status} = run;
     const parts = {body, bar};
+    if (status.phase === "looking") {
+      return drawLooking(parts, status, {title: t("undo.looking"), cancel: stop});
+    }
     if (isUnderWay(status)) {
       startedAt ||= Date.now();
-      return drawSending(parts, status, startedAt, () => post(`${path}/stop`).catch((error) => app.fail(error)));
+      return drawSending(parts, status, startedAt, stop);
     }
-    if (status.phase === "failed") return drawFailed(parts, status, {back: () => app.go("file"), again: () => { run.status = {phase: "idle"}; load(); }});
     document.title = `${run.name} – Sheetport`;
-    drawEnded(app, parts, run.result, {
+    if (status.phase === "undo") return drawUndo(parts, status, {title: run.name, about: about(), isMovement: run.record === "inventory-transaction", agree: undo, keep});
+    if (status.phase === "failed") return drawFailed(parts, status, {title: status.look ? t("undo.failed") : undefined, back: () => app.go("file"), again: () => { run.status = {phase: "idle"}; load(); }});
+    drawEnded(app, parts, {...run.result, notes: ended?.notes ?? [], moved: ended?.moved}, {
       run: id,
       title: run.name,
-      about: el("p.soft", [time(run.at), t(`kind.${run.record}`), t("history.run", {n: id}), run.service.replace(/^https?:\/\//, ""), run.workspace].filter(Boolean).join(" · "),
-        run.retried_by ? [" · ", el("button.link", {onclick: () => app.openRun(run.retried_by)}, t("history.retried_by", {n: run.retried_by}))] : null),
+      about: about(),
+      isPlan: run.state === "planned",
+      isUndo: Boolean(run.undo_of),
+      undo: beginUndo,
       report: (format) => `${path}/report?format=${format}`,
       fix: run.has_plan ? fix : null,
       again,
@@ -114,6 +122,51 @@ export function runPage(app, id, main, bar) {
       cards: [],
       another: {label: t("history.back"), run: () => app.go("file")},
     });
+  }
+
+  function about() {
+    const other = (run_, key) => run_ ? [" · ", el("button.link", {onclick: () => app.openRun(run_)}, t(`history.${key}`, {n: run_}))] : null;
+    return el("p.soft", [time(run.at), t(`kind.${run.record}`), t("history.run", {n: id}), run.service.replace(/^https?:\/\//, ""), run.workspace].filter(Boolean).join(" · "),
+      other(run.retried_by, "retried_by"), other(run.undo_of, "undo_of"), other(run.undone_by, "undone_by"));
+  }
+
+  function stop() {
+    post(`${path}/stop`).catch((error) => app.fail(error));
+  }
+
+  /** Asks what would be taken back. */
+  async function beginUndo() {
+    try {
+      if (!run) run = await get(path);
+      run.status = {phase: "looking"};
+      draw();
+      await begin(`${path}/undo/plan`);
+    } catch (error) {
+      app.fail(error);
+      if (!isClosed) load();
+    }
+  }
+
+  async function undo() {
+    const {run: planned} = run.status;
+    run.status = {phase: "reading", rows: 0};
+    startedAt = Date.now();
+    draw();
+    try {
+      await begin(`${path}/undo`, {undo: planned});
+    } catch (error) {
+      app.fail(error);
+      if (!isClosed) load();
+    }
+  }
+
+  async function keep() {
+    try {
+      await post(`${path}/undo/forget`, {undo: run.status.run});
+    } catch (error) {
+      app.fail(error);
+    }
+    if (!isClosed) load();
   }
 
   async function fix() {

@@ -2,15 +2,26 @@
 
 import {get, post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
-import {duration, number, t} from "./words.js";
+import {duration, fieldName, number, t} from "./words.js";
 
 /** Records of which nobody knows the outcome that are shown at a time. */
 const UNKNOWN = 50;
 
-export const isUnderWay = (status) => ["reading", "sending"].includes(status.phase);
+export const isUnderWay = (status) => ["reading", "sending", "looking"].includes(status.phase);
 
 export function line(kind, n, words) {
   return el("li", el("strong", {class: kind || null}, number(n ?? 0)), el("span", words));
+}
+
+/** Draws that the service is read. of: {title; cancel() asks the program to stop} */
+export function drawLooking({body, bar}, status, {title, cancel}) {
+  const all = status.to_compare ?? 0;
+  const bar_ = el("progress", {max: Math.max(1, all), "aria-label": title});
+  if (all) bar_.value = status.compared; else bar_.removeAttribute("value");
+  replace(body, el("div.title", el("h1", title)), el("section.card", bar_,
+    el("p", {class: "progress-words"}, all ? t("changes.compared", {done: status.compared, n: all}) : t("send.reading", {n: status.rows ?? 0}))));
+  bar.hidden = false;
+  replace(bar, el("p.grow", status.stopping ? t("changes.stopping") : ""), el("button", {disabled: status.stopping, onclick: cancel}, t("changes.cancel")));
 }
 
 /** Draws what is being sent. `startedAt` is in milliseconds; `pause` asks the program to stop. */
@@ -28,7 +39,7 @@ export function drawSending({body, bar}, status, startedAt, pause) {
   const bar_ = el("progress", {max: isReading ? null : Math.max(1, status.pending), value: isReading ? undefined : done, "aria-label": t("send.progress")});
   if (isReading) bar_.removeAttribute("value");
   replace(body, el("div.title", el("h1", status.rehearsal ? t("send.rehearsing") : t("send.sending"))), el("section.card",
-    bar_, el("p", {class: "progress-words"}, isReading ? t("send.reading", {n: status.rows ?? 0}) : t("send.done_of", {done, n: status.pending})),
+    bar_, el("p", {class: "progress-words"}, isReading && status.to_compare ? t("send.comparing_again", {done: status.compared, n: status.to_compare}) : isReading ? t("send.reading", {n: status.rows ?? 0}) : t("send.done_of", {done, n: status.pending})),
     el("p.soft", facts || " "),
     el("ul.sum", line("good", status.sent ?? 0, t("state.sent")), status.failed ? line("bad", status.failed, t("state.failed")) : null,
       status.unknown ? line("warn", status.unknown, t("state.unknown")) : null),
@@ -57,6 +68,14 @@ export function refused(status) {
     el("li", `${number(cause.count)} × ${[cause.header, cause.message].filter(Boolean).join(": ")}`, cause.remedy ? el("div.soft", cause.remedy) : null))), rest));
 }
 
+/** Returns the reasons why records are not as they were meant to be, each with its first rows. */
+export function causes(all) {
+  return el("ul.reasons", all.map((cause) => el("li", el("strong", number(cause.count)), " × ",
+    [cause.field ? fieldName({name: cause.field}) : "", cause.message].filter(Boolean).join(" "),
+    cause.rows?.length ? el("span.soft", ` (${t("undo.rows", {n: cause.rows.length, rows: cause.rows.map(number).join(", ")})}${cause.count > cause.rows.length ? ", …" : ""})`) : null,
+    cause.remedy ? el("div.soft", cause.remedy) : null)));
+}
+
 export function command(text) {
   return el("div.command", el("code", text), el("button", {onclick: async () => {
     await navigator.clipboard.writeText(text);
@@ -68,15 +87,15 @@ export function command(text) {
  * Draws how sending has ended.
  *
  * of: {run: the number of the run; report(format) → address; fix() opens the rows that are left; again(kind) sends "rest" or
- * "failed", unless canResume or canRepeat is false; decided(result) after a decision about unknown records; cards: more cards; another: {label, run}}
+ * "failed", unless canResume or canRepeat is false; undo() begins to take it back; isUndo; decided(result) after a decision about unknown records; cards: more cards; another: {label, run}}
  */
 export function drawEnded(app, {body, bar}, status, of) {
   const {counts} = status;
   const isPaused = !status.withheld && (Boolean(status.stopped) || counts.pending > 0);
   const open = counts.failed + counts.rejected;
-  const isGood = !isPaused && !open && !counts.unknown;
+  const isGood = !isPaused && !open && !counts.unknown && !status.moved;
   const isNothing = !counts.sent && !counts.unchanged;
-  const title = isPaused ? t("send.paused") : isGood ? t("send.finished") : isNothing && !counts.unknown ? t("send.finished_none") : t("send.finished_some");
+  const title = of.isPlan ? t("history.planned") : isPaused ? t("send.paused") : isGood ? t(of.isUndo ? "undo.finished" : status.approved && counts.skipped ? "send.finished_approved" : "send.finished") : isNothing && !counts.unknown ? t("send.finished_none") : t("send.finished_some");
   const lost = missing(status);
   const canGoOn = open > 0 && !isPaused && counts.unknown === 0 && of.fix;
   // What only got lost needs no fixing.
@@ -93,7 +112,9 @@ export function drawEnded(app, {body, bar}, status, of) {
       lost ? line("bad", lost, t("state.lost")) : null),
       canGoOn ? [el("div.buttons", fix, again), again && !isOnlyLost ? el("p.soft", t("send.as_it_was_hint")) : null] : null,
       refused(status),
-      status.notes?.map((note) => el("p.soft", note))),
+      status.moved ? el("div.notice.warn", el("div.grow", el("strong", t("changes.moved_on", {n: status.moved.records})), causes(status.moved.causes))) : null,
+      status.notes?.map((note) => el("p.soft", note)),
+      undo(status, of)),
     el("section.card", el("h2", t("send.report")), el("p.soft", t("send.report_hint")),
       el("div.buttons", ["xlsx", "csv", "html"].map((format) => el("a.button", {href: of.report(format), download: ""}, t(`send.as_${format}`)))),
       status.report ? el("p.soft", t("send.report_at", {path: status.report})) : null),
@@ -103,6 +124,13 @@ export function drawEnded(app, {body, bar}, status, of) {
   replace(bar, el("p.grow"), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
     isPaused && of.canResume !== false ? el("button.primary", {"data-resume": "", onclick: () => of.again("rest")}, t("send.continue", {n: counts.pending})) : null);
   say(title);
+}
+
+/** Returns the way to take back what was sent, or why there is none. */
+function undo(status, of) {
+  if (!of.undo || status.can_undo === undefined || !(status.counts.sent || status.counts.unknown)) return null;
+  if (!status.can_undo) return el("p.soft", t("undo.can_not"));
+  return el("div.buttons", el("button", {"data-begin-undo": "", onclick: of.undo}, t(of.isUndo ? "undo.begin_undo" : "undo.begin")));
 }
 
 /** The records of which nobody knows whether they were applied, with the verdicts of a person. */
@@ -157,8 +185,8 @@ function bodyOf(text) {
 }
 
 /** Draws why nothing could be sent. */
-export function drawFailed({body, bar}, status, {back, again}) {
-  replace(body, el("div.cards", el("section.card", el("h1", t("send.failed")), el("div.notice.bad", el("span", el("strong", status.message), " ", status.hint ?? "")))));
+export function drawFailed({body, bar}, status, {back, again, title}) {
+  replace(body, el("div.cards", el("section.card", el("h1", title ?? t("send.failed")), el("div.notice.bad", el("span", el("strong", status.message), " ", status.hint ?? "")))));
   bar.hidden = false;
   replace(bar, el("p.grow"), back ? el("button", {onclick: back}, t("back")) : null, el("button.primary", {onclick: again}, t("send.again")));
 }

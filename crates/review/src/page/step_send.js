@@ -2,9 +2,11 @@
 
 import {begin, post} from "./api.js";
 import {el, replace, say} from "./dom.js";
+import {changesByField} from "./fields.js";
 import {nightly} from "./nightly.js";
-import {command, drawEnded, drawFailed, drawSending, isUnderWay, line, refused} from "./outcome.js";
-import {duration, fieldName, number, t} from "./words.js";
+import {command, drawEnded, drawFailed, drawLooking, drawSending, isUnderWay, line, refused} from "./outcome.js";
+import {currentLook, forget} from "./step_changes.js";
+import {duration, number, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
 const RATES = ["", "1/s", "2/s", "5/s", "10/s", "20/s", "50/s"];
@@ -16,11 +18,13 @@ export function sendStep(app, main, bar) {
   let startedAt = 0;
   let tried = null;
   /** The chosen rate, and what it is. */
-  let rate = "";
+  let {rate} = app;
   let pace = null;
   let leavesOut = true;
   /** Whether the other lines of orders are sent, too. */
   let keepsLines = false;
+  /** Whether what the service has is read before sending, so that it can be taken back. */
+  let keepsWayBack = false;
   /** The revision for which a comparison was asked for. */
   let asked = null;
 
@@ -50,20 +54,32 @@ export function sendStep(app, main, bar) {
       cards.push(el("section.card.wide", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
         line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))));
     }
-    if (!service.problem && check?.to_send) cards.unshift(differs);
+    const {look} = app.review;
+    const isOutdated = Boolean(look) && !currentLook(app.review);
+    if (look) cards.unshift(looked(look, isOutdated));
+    else if (!service.problem && check?.to_send) cards.unshift(differs);
     if (tried) cards.unshift(tried);
     replace(body, el("div.title", el("h1", t("send.title"))), el("div.cards", cards));
     bar.hidden = false;
     replace(bar, el("p.grow", app.isChecking ? t("checking") : ""), el("button", {onclick: () => app.go("problems")}, t("back")),
-      el("button.primary", {"data-send": "", disabled: app.isChecking || isAsked || !check?.to_send || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run ? t("send.changes") : t("send.now", {n: toSend(), kind})));
+      el("button.primary", {"data-send": "", disabled: app.isChecking || isAsked || !toSend() || isOutdated || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run && !look ? t("send.changes") : t("send.now", {n: toSend(), kind})));
     compare();
     drawComparison();
+  }
+
+  /** Returns what is said about a look at the changes. */
+  function looked(look, isOutdated) {
+    const again = el("button", {"data-changes": "", onclick: () => app.go("changes")}, t(isOutdated ? "changes.again" : "changes.look"));
+    const without = el("button.link", {"data-forget": "", onclick: () => forget(app)}, t(isOutdated ? "changes.no_look" : "changes.forget"));
+    return el("section.card.wide", el("h2", t("changes.title")), isOutdated
+      ? el("div.notice.warn", el("span.grow", el("strong", t("changes.outdated")), " ", t("changes.outdated_text")))
+      : el("p", t("changes.sends", {n: look.approved, all: look.sendable})), el("div.buttons", again, without));
   }
 
   /** Asks what would change in the service, once for each state of the file. */
   async function compare() {
     const {check, revision} = app.review;
-    if (app.start.service.problem || app.isChecking || !check?.to_send || asked === revision) return;
+    if (app.start.service.problem || app.isChecking || !check?.to_send || app.review.look || asked === revision) return;
     asked = revision;
     try {
       const answer = await post(app.path("/compare"), {rate, keep_lines: keepsLines});
@@ -82,6 +98,7 @@ export function sendStep(app, main, bar) {
   }
 
   function toSend() {
+    if (app.review.look) return currentLook(app.review)?.approved ?? 0;
     const found = comparison();
     const same = found?.phase === "done" && leavesOut && canLeaveOut() ? found.unchanged : 0;
     return Math.max(0, (app.review.check?.to_send ?? 0) - same);
@@ -92,6 +109,7 @@ export function sendStep(app, main, bar) {
   function rates() {
     return el("select", {id: "rate", onchange: async (event) => {
       rate = event.target.value;
+      app.rate = rate;
       try {
         pace = await post(app.path("/compare"), {rate, keep_lines: keepsLines});
         drawComparison();
@@ -113,34 +131,40 @@ export function sendStep(app, main, bar) {
     const usual = body.querySelector("#rate option");
     if (usual && !rate) usual.textContent = usualRate();
     const button = bar.querySelector("[data-send]");
-    if (button && !app.review.last_run) button.textContent = t("send.now", {n, kind: t(`kind.${app.review.template.record}`)});
+    if (button && (!app.review.last_run || app.review.look)) button.textContent = t("send.now", {n, kind: t(`kind.${app.review.template.record}`)});
+    if (app.review.look) return undefined;
     if (!found || found.phase === "running") {
       const bar_ = el("progress", {max: Math.max(1, found?.all ?? 1), "aria-label": t("compare.running")});
       if (found?.all) bar_.value = found.done; else bar_.removeAttribute("value");
-      return replace(differs, el("h2", t("compare.title")), bar_, el("p.soft", t("compare.running")));
+      return replace(differs, el("h2", t("compare.title")), bar_, el("p.soft", t("compare.running")), offers());
     }
     if (found.phase === "failed") {
-      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", found.message, found.hint ? ` – ${found.hint}` : "")));
+      return replace(differs, el("h2", t("compare.title")), el("div.notice.warn", el("span", t("compare.failed"), " ", found.message, found.hint ? ` – ${found.hint}` : "")), offers());
     }
     const kinds = [["good", "new"], ["", "changed"], ["", "unchanged"], ["", "unclear"], ["bad", "missing"]].filter(([, name]) => found[name]);
     const looked = found.new + found.changed + found.unchanged + found.unclear + found.missing;
     const rest = found.not_compared ? el("p.soft", found.is_sample ? t("compare.sample", {n: looked, all: looked + found.not_compared}) : t("compare.not_compared", {n: found.not_compared, why: found.why_not ?? ""})) : null;
-    const changes = found.fields.map((change) => el("li", el("strong", fieldName({name: change.field})), ` · ${t("compare.records", {n: change.count})}`,
-      change.factor ? ` · ${t("compare.factor", {factor: number(Math.round(change.factor * 10000) / 10000)})}` : "",
-      change.odd.map(([what, n]) => el("div.warn", t(`compare.${what}`, {n}))),
-      change.samples.map(([name, before, after]) => el("div.soft", `${name}: `, el("del", before || t("problems.blank")), " → ", el("ins", after || t("problems.blank"))))));
     // Nothing invites to send what would all be refused.
     button?.classList.toggle("primary", found.missing < looked || !looked);
     replace(differs, el("h2", t("compare.title")),
       found.missing ? el("div.notice.bad", el("span", el("strong", t("compare.missing_title", {n: found.missing, all: looked})), " ", t("compare.missing_hint"))) : null,
       el("ul.sum", kinds.map(([kind, name]) => line(kind, found[name], t(`compare.${name}`, {n: found[name]})))),
       rest,
-      changes.length ? el("ul.changes", changes) : null,
+      found.fields.length ? changesByField(found.fields) : null,
       found.unknown.length ? el("div.notice.bad", el("div.grow", el("strong", t("compare.unknown")), el("ul", found.unknown.map((cause) =>
         el("li", `${number(cause.count)} × ${[cause.header, cause.value ? t("compare.such_as", {value: cause.value}) : "", cause.message].filter(Boolean).join(" ")}`))))) : null,
       lines(found),
       canLeaveOut() ? el("label.check", el("input", {type: "checkbox", checked: leavesOut, onchange: (event) => { leavesOut = event.target.checked; drawComparison(); }}), ` ${t("compare.leave_out", {n: found.unchanged})}`) : null,
-      found.notes.map((note) => el("p.soft", note)));
+      found.notes.map((note) => el("p.soft", note)), offers());
+  }
+
+  /** Returns the ways to look at each change before sending, and to be able to take it back. */
+  function offers() {
+    if (app.review.report_of) return null;
+    return [
+      el("label.check", el("input", {type: "checkbox", "data-undoable": "", checked: keepsWayBack, onchange: (event) => { keepsWayBack = event.target.checked; }}), ` ${t("send.undoable")}`),
+      el("div.buttons", el("button", {"data-changes": "", onclick: () => app.go("changes")}, t("changes.show"))),
+    ];
   }
 
   /** Returns what is said about lines that only the service has, with the choice to keep them. */
@@ -154,7 +178,9 @@ export function sendStep(app, main, bar) {
   }
 
   async function start(request) {
-    const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut, keep_lines: !request.rehearse && keepsLines};
+    const choice = {rate: rate || null, changed_only: !request.rehearse && canLeaveOut() && leavesOut, keep_lines: !request.rehearse && keepsLines, undoable: keepsWayBack};
+    const look = currentLook(app.review);
+    if (look && !request.rehearse && !request.again) choice.plan = {run: look.run, version: look.version};
     startedAt = Date.now();
     tried = null;
     // Sending ends a comparison under way.
@@ -177,8 +203,10 @@ export function sendStep(app, main, bar) {
   const everyNight = nightly(app);
 
   function sending(status) {
+    const stop = () => post(app.path("/stop")).catch((error) => app.fail(error));
+    if (status.phase === "looking") return drawLooking(parts, status, {title: t("changes.looking"), cancel: stop});
     startedAt ||= Date.now();
-    drawSending(parts, status, startedAt, () => post(app.path("/stop")).catch((error) => app.fail(error)));
+    drawSending(parts, status, startedAt, stop);
   }
 
   function ended(status) {
@@ -195,6 +223,7 @@ export function sendStep(app, main, bar) {
       report: (format) => app.path(`/report?format=${format}`),
       fix: () => app.go("problems"),
       again: (kind) => start({again: kind}),
+      undo: () => app.openRun(status.run, {undoes: true}),
       decided: ({result}) => { Object.assign(status, {counts: result.counts, refused: result.refused, next: result.next}); draw(); },
       cards: el("section.card.wide", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command), everyNight),
       another: {label: t("send.another"), run: () => app.go("file")},
@@ -212,8 +241,8 @@ export function sendStep(app, main, bar) {
     const {status, revision} = app.review;
     drawn = status.phase === "ended" ? JSON.stringify(status) : "";
     // After an edit, the old result gives way to what can be sent now.
-    if (["ended", "failed"].includes(status.phase) && revision > status.revision) return summary();
-    ({reading: sending, sending, ended, failed}[status.phase] ?? summary)(status);
+    if (["ended", "failed"].includes(status.phase) && (revision > status.revision || status.look)) return summary();
+    ({reading: sending, sending, looking: sending, ended, failed}[status.phase] ?? summary)(status);
   }
 
   /** Whether the result of sending is shown as it is. */
@@ -227,6 +256,7 @@ export function sendStep(app, main, bar) {
 
   function progress(status) {
     if (isUnderWay(status)) return sending(status);
+    if (status.phase === "looked") return draw();
     const end = JSON.stringify(status);
     if (!["ended", "failed"].includes(status.phase) || end === shown) return;
     shown = end;

@@ -1,10 +1,12 @@
 //! A file under review: its reading, template, edits and problems, and its current activity.
 
+mod look;
 mod memory;
 mod progress;
 mod remembering;
 mod state;
 
+pub(super) use look::Look;
 pub(super) use memory::TemplateUndo;
 pub(super) use progress::{Live, Sending};
 pub(super) use state::{Columns, Session, State};

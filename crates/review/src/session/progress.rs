@@ -107,6 +107,13 @@ impl Sending {
         self.live.send_modify(|live| live.status = status);
     }
 
+    /// Notes that what was planned is given up, unless something is under way.
+    pub(crate) fn set_idle(&self) {
+        if !self.is_running() {
+            self.set(json!({"phase": "idle"}));
+        }
+    }
+
     /// Stops after the requests in flight.
     pub(crate) fn stop(&self) {
         if let Some(stop) = self.stop.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {

@@ -19,6 +19,7 @@ use sheetport_sheet::write::{Existing, WholeFile};
 use tokio::runtime::Handle;
 
 use super::super::http::Failure;
+use super::look::Look;
 use super::memory::{Made, Remembered};
 use super::progress::{Comparing, Sending};
 
@@ -37,6 +38,7 @@ pub(crate) struct Session {
     checking: Mutex<()>,
     pub sending: Arc<Sending>,
     pub comparing: Comparing,
+    look: Mutex<Option<Look>>,
     /// Whether edits of other people are looked for.
     is_watched: AtomicBool,
     /// Where a new template is saved.
@@ -102,6 +104,7 @@ impl Session {
             checking: Mutex::new(()),
             sending: Arc::default(),
             comparing: Comparing::default(),
+            look: Mutex::default(),
             is_watched: AtomicBool::new(false),
             save_as,
         };
@@ -123,6 +126,11 @@ impl Session {
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the look at the changes, if there was one.
+    pub(crate) fn look(&self) -> MutexGuard<'_, Option<Look>> {
+        self.look.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the file with other options, and finds or proposes a template again.

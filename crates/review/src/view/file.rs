@@ -7,12 +7,12 @@ use sheetport_client::Speed;
 use sheetport_findings::Asks;
 use sheetport_infer::Confidence;
 use sheetport_language::Language;
-use sheetport_ledger::{Accounting, Group, Problem};
+use sheetport_ledger::{Accounting, Causes, Group, Problem};
 use sheetport_operations::review::{
     CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField, ServiceDifference,
 };
 use sheetport_operations::{Context, Event, Finished};
-use sheetport_plan::compare::{Difference, Overview, WhyNot};
+use sheetport_plan::compare::{Difference, FieldChange, Overview, WhyNot};
 use sheetport_plan::{EditedRow, Edits};
 use sheetport_send::StopReason;
 use sheetport_sheet::{Row, column_letters};
@@ -67,6 +67,7 @@ pub(crate) fn review(session: &Session) -> Value {
         "has_key": !state.draft.record.input().key.is_empty(),
         "status": session.sending.status(),
         "comparison": session.sending.comparison(),
+        "look": session.look().as_ref().map(super::changes::look),
     })
 }
 
@@ -308,8 +309,20 @@ pub(crate) fn progress(event: Event<'_>, rehearsal: bool) -> Option<Value> {
             "pause": progress.pause.map(|pause| pause.as_secs() + 1),
             "rate": progress.rate,
         }),
+        Event::Comparing { done, all } => {
+            json!({"phase": "reading", "rehearsal": rehearsal, "compared": done, "to_compare": all})
+        }
         _ => return None,
     })
+}
+
+/// Describes the progress of a look at the changes, if the event tells something new.
+pub(crate) fn looking(event: Event<'_>) -> Option<Value> {
+    match event {
+        Event::Reading { rows } => Some(json!({"phase": "looking", "rows": rows})),
+        Event::Comparing { done, all } => Some(json!({"phase": "looking", "compared": done, "to_compare": all})),
+        _ => None,
+    }
 }
 
 /// Describes the end of a run.
@@ -324,6 +337,7 @@ pub(crate) fn finished(finished: &Finished, rehearsal: bool, command: &str, note
         "stopped": finished.stopped.as_ref().filter(|why| !matches!(why, StopReason::Interrupted)).map(ToString::to_string),
         "stopped_hint": finished.stopped.as_ref().and_then(|why| why.hint(finished.accounting.sent > 0)),
         "withheld": finished.withheld.is_some(),
+        "approved": finished.run.approved_at.is_some(),
         "refused": refused,
         "left_out": finished.left_out.len(),
         "report": finished.report.as_ref().ok().and_then(|path| path.as_ref()).map(|path| path.display().to_string()),
@@ -347,22 +361,7 @@ pub(crate) fn counts(accounting: &Accounting) -> Value {
 
 /// Describes the changes that an upload would make in the service.
 pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields, records: _, shown: _ } =
-        &compared.difference;
-    let fields = fields.iter().map(|change| {
-        let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
-        let Overview { ten_times, tenth_or_less, zero, blank, .. } = change.overview;
-        let odd = [("ten_times", ten_times), ("tenth", tenth_or_less), ("zero", zero), ("blank", blank)];
-        let odd: Vec<Value> = odd.iter().filter(|(_, n)| *n > 0).map(|(name, n)| json!([name, n])).collect();
-        let factor = change.overview.common_factor().map(|(factor, _)| factor);
-        json!({
-            "field": change.field,
-            "count": change.records,
-            "samples": samples.collect::<Vec<_>>(),
-            "odd": odd,
-            "factor": factor,
-        })
-    });
+    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, .. } = &compared.difference;
     json!({
         "phase": "done",
         "new": new,
@@ -373,7 +372,7 @@ pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Valu
         "not_compared": not_compared,
         "why_not": why_not.as_ref().map(ToString::to_string),
         "is_sample": matches!(why_not, Some(WhyNot::Sample)),
-        "fields": fields.collect::<Vec<_>>(),
+        "fields": fields(&compared.difference),
         "unknown": compared.unknown.iter().map(group).collect::<Vec<_>>(),
         "lines": compared.lines.iter().map(group).collect::<Vec<_>>(),
         "requests": compared.requests,
@@ -381,10 +380,36 @@ pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Valu
     })
 }
 
+/// Describes the changes of each field.
+pub(super) fn fields(difference: &Difference) -> Vec<Value> {
+    let field = |change: &FieldChange| {
+        let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
+        let Overview { ten_times, tenth_or_less, zero, blank, .. } = change.overview;
+        let odd = [("ten_times", ten_times), ("tenth", tenth_or_less), ("zero", zero), ("blank", blank)];
+        let odd: Vec<Value> = odd.iter().filter(|(_, n)| *n > 0).map(|(name, n)| json!([name, n])).collect();
+        json!({
+            "field": change.field,
+            "count": change.records,
+            "samples": samples.collect::<Vec<_>>(),
+            "odd": odd,
+            "factor": change.overview.common_factor().map(|(factor, _)| factor),
+            "median": change.overview.median(),
+            "as_sent": change.as_sent,
+        })
+    };
+    difference.fields.iter().map(field).collect()
+}
+
+/// Describes the records that somebody has changed since they were planned.
+pub(crate) fn moved(records: u64, causes: &Causes) -> Value {
+    json!({"records": records, "causes": causes.groups().into_iter().map(group).collect::<Vec<_>>()})
+}
+
 pub(super) fn group(group: &Group) -> Value {
     let mut value = problem(&group.problem);
     value["value"] = cut(&group.problem.value).into();
     value["count"] = group.count.into();
+    value["rows"] = json!(group.rows);
     value
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use sheetport_ledger::{Accounting, Run, UnknownRecord};
 use sheetport_operations::review::RunResult;
-use sheetport_operations::{ListedRun, RunStatus};
+use sheetport_operations::{ListedRun, PlannedUndo, RunStatus, WaysBack};
 
-use super::file::{counts, cut, group};
+use super::file::{counts, cut, fields, group};
 
 /// Describes a run in the list.
 pub(crate) fn listed(listed: &ListedRun) -> Value {
@@ -37,10 +37,11 @@ fn about(run: &Run, accounting: &Accounting, status: RunStatus) -> Value {
 
 /// Describes a run, with its result in the same form as at the end of a run under way.
 pub(crate) fn result(result: &RunResult) -> Value {
-    let RunResult { run, accounting, status, refused, retried_by, next } = result;
+    let RunResult { run, accounting, status, refused, retried_by, undone_by, can_undo, next } = result;
     let mut value = about(run, accounting, *status);
     let refused: Vec<Value> = refused.groups().into_iter().map(group).collect();
     value["retried_by"] = (*retried_by).into();
+    value["undone_by"] = (*undone_by).into();
     value["result"] = json!({
         "phase": "ended",
         "rehearsal": false,
@@ -48,11 +49,34 @@ pub(crate) fn result(result: &RunResult) -> Value {
         "counts": counts(accounting),
         "stopped": run.stopped_why.as_ref().filter(|_| accounting.pending > 0),
         "withheld": *status == RunStatus::Withheld,
+        "approved": run.approved_at.is_some(),
         "refused": refused,
         "next": next,
+        "can_undo": can_undo,
         "notes": [],
     });
     value
+}
+
+/// Describes the planned undo of a run, as the status of the run.
+pub(crate) fn undo(planned: &PlannedUndo, notes: &[String]) -> Value {
+    let WaysBack { of, returned, partly, kept, cannot, as_before, taken_back_before } = planned.ways;
+    json!({
+        "phase": "undo",
+        "run": planned.run.id,
+        "of": of,
+        "counts": {"returned": returned, "partly": partly, "kept": kept, "cannot": cannot, "as_before": as_before,
+            "taken_back_before": taken_back_before},
+        "fields": fields(&planned.difference),
+        "causes": planned.causes.groups().into_iter().map(group).collect::<Vec<_>>(),
+        "requests": planned.requests,
+        "notes": notes,
+    })
+}
+
+/// Describes that nothing is under way.
+pub(crate) fn idle() -> Value {
+    json!({"phase": "idle"})
 }
 
 /// Describes a record with an unknown outcome.

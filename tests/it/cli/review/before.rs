@@ -41,7 +41,7 @@ fn what_changes_is_told_before_it_is_sent() {
     let counts = ["new", "changed", "unchanged", "unclear", "missing", "not_compared"].map(|name| found[name].as_u64());
     assert_eq!(counts, [1, 1, 1, 0, 0, 0].map(Some), "{found}");
     let (samples, odd) = (json!([["A-2", "2.50", "275"]]), json!([["ten_times", 1]]));
-    let price = json!({"field": "price", "count": 1, "samples": samples, "odd": odd, "factor": null});
+    let price = json!({"field": "price", "count": 1, "samples": samples, "odd": odd, "factor": null, "median": 110.0, "as_sent": 0});
     assert_eq!(found["fields"], json!([price]));
     assert_eq!(page.post("/compare", &json!({"rate": "50/s"}))["per_second"], 50.0);
     let ended = sent(&page, &json!({"rate": "50/s", "changed_only": true}));

@@ -2,6 +2,7 @@
 
 mod accessible;
 mod before;
+mod changes;
 mod edits;
 mod files;
 mod habits;
@@ -15,6 +16,7 @@ mod people;
 mod remember;
 mod remember_kinds;
 mod trouble;
+mod undo;
 mod words;
 
 use std::thread;
