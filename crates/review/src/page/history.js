@@ -42,7 +42,10 @@ export function earlierUploads(app) {
   }
 }
 
-function outcome({counts, state}) {
+function outcome({counts, state: told, is_plan: isPlan}) {
+  // A plan is withheld if a person gives it up.
+  const state = told === "withheld" && isPlan ? "given_up" : told;
+  if (state === "given_up") return [el("span.soft", t("history.state.given_up"))];
   const parts = [["sent", "good"], ["failed", "bad"], ["unknown", "warn"], ["rejected", "bad"], ["pending", "warn"]].filter(([name]) => counts[name]);
   const words = parts.map(([name, kind]) => el("span", {class: kind}, `${number(counts[name])} ${t(`history.${name}`)}`));
   if (!words.length) words.push(el("span.soft", counts.unchanged ? `${number(counts.unchanged)} ${t("history.unchanged")}` : t("history.nothing")));
@@ -110,7 +113,7 @@ export function runPage(app, id, main, bar, {undoes, ended} = {}) {
       run: id,
       title: run.name,
       about: about(),
-      isPlan: run.state === "planned",
+      isPlan: run.is_plan && ["planned", "withheld"].includes(run.state),
       isUndo: Boolean(run.undo_of),
       undo: beginUndo,
       report: (format) => `${path}/report?format=${format}`,

@@ -41,6 +41,7 @@ export function sendStep(app, main, bar) {
         check?.skipped ? line("", check.skipped, t("send.left_out")) : null,
         check?.warned ? line("warn", check.warned, t("send.warned")) : null),
       app.review.last_run ? el("p.soft", t("send.only_changed")) : null,
+      app.review.last_was_approved && !app.review.look ? el("p.warn", {"data-left-out": ""}, t("send.left_out_before")) : null,
       app.review.report_of ? el("p.soft", t("send.report_of", {n: app.review.report_of})) : null,
       isAsked ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.answer_first"))) : null,
       check?.rejected ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.fix_first"))) : null),

@@ -76,6 +76,8 @@ pub(crate) struct State {
     fully_checked: Option<u64>,
     /// The last run that sent the file.
     pub last_run: Option<RunId>,
+    /// Whether a person approved what the last run sent, so that something may have been left out.
+    pub last_was_approved: bool,
     /// The run of the file, if the file is a report.
     pub report_of: Option<RunId>,
     /// Whether the file is a report. Of a report, all sheets are read.
@@ -236,7 +238,7 @@ impl Session {
                     let open: Vec<_> = refused.iter().filter(|(row, _)| !edited.contains(row)).cloned().collect();
                     checked.add_refusals(&open);
                 }
-                Ok((checked, last.map(|(run, _)| run.id)))
+                Ok((checked, last.map(|(run, _)| (run.id, run.approved_at.is_some()))))
             })
         });
         let mut current = self.state();
@@ -247,7 +249,8 @@ impl Session {
         match checked {
             Ok((checked, last_run)) => {
                 (current.checked, current.unchecked) = (Some(Arc::new(checked)), Vec::new());
-                current.last_run = last_run;
+                current.last_run = last_run.map(|(run, _)| run);
+                current.last_was_approved = last_run.is_some_and(|(_, was_approved)| was_approved);
                 current.report_of = report_of.into_inner().unwrap_or_else(PoisonError::into_inner);
             }
             Err(error) => (current.checked, current.unchecked) = (None, mistakes(&error)),
@@ -394,6 +397,7 @@ fn open_state(
         checked_revision: None,
         fully_checked: None,
         last_run: None,
+        last_was_approved: false,
         report_of: None,
         is_report: false,
     };

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 use sheetport_operations::review::{ApprovedCounts, PlannedChange};
 
 use super::super::session::Look;
-use super::file::{cut, fields};
+use super::difference::fields;
+use super::text::cut;
 
 /// Describes a look at the changes: its counts and fields, and how much of it is approved.
 pub(crate) fn look(look: &Look) -> Value {

@@ -7,20 +7,18 @@ use sheetport_client::Speed;
 use sheetport_findings::Asks;
 use sheetport_infer::Confidence;
 use sheetport_language::Language;
-use sheetport_ledger::{Accounting, Causes, Group, Problem};
-use sheetport_operations::review::{
-    CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField, ServiceDifference,
-};
+use sheetport_ledger::Accounting;
+use sheetport_operations::review::{CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField};
 use sheetport_operations::{Context, Event, Finished};
-use sheetport_plan::compare::{Difference, FieldChange, Overview, WhyNot};
 use sheetport_plan::{EditedRow, Edits};
 use sheetport_send::StopReason;
 use sheetport_sheet::{Row, column_letters};
 
 use super::super::session::{Columns, Session, State, TemplateUndo};
+use super::changes;
+use super::difference::group;
+use super::text::{cut, is_cut};
 
-/// Maximum characters of a cell on the page.
-const MAX_CELL: usize = 2_000;
 /// Maximum columns on the page.
 pub(crate) const MAX_COLUMNS: usize = 300;
 
@@ -63,11 +61,12 @@ pub(crate) fn review(session: &Session) -> Value {
         "check": check(&state),
         "revision": state.revision,
         "last_run": state.last_run,
+        "last_was_approved": state.last_was_approved,
         "report_of": state.report_of,
         "has_key": !state.draft.record.input().key.is_empty(),
         "status": session.sending.status(),
         "comparison": session.sending.comparison(),
-        "look": session.look().as_ref().map(super::changes::look),
+        "look": session.look().as_ref().map(changes::look),
     })
 }
 
@@ -211,10 +210,6 @@ pub(crate) fn text_of<'a>(row: &'a Row, edited: Option<&'a EditedRow>, column: u
     edited.map_or_else(|| row.get(column).shown(), |text| Cow::Borrowed(text))
 }
 
-fn is_cut(text: &str) -> bool {
-    text.len() > MAX_CELL && text.char_indices().nth(MAX_CELL).is_some()
-}
-
 /// Describes a row with current cells, original texts and problems.
 pub(crate) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&CheckedSheet>, with_values: bool) -> Value {
     let edited = edits.of_row(sheet, row.number);
@@ -252,16 +247,6 @@ pub(crate) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&Check
         value["v"] = values.collect::<Vec<_>>().into();
     }
     value
-}
-
-pub(crate) fn problem(problem: &Problem) -> Value {
-    json!({
-        "code": problem.code,
-        "column": problem.column,
-        "header": cut(&problem.header),
-        "message": problem.message,
-        "remedy": problem.remedy,
-    })
 }
 
 pub(crate) fn fix_choice(choice: &FixChoice) -> Value {
@@ -357,66 +342,4 @@ pub(crate) fn counts(accounting: &Accounting) -> Value {
         counts[state.name()] = records.into();
     }
     counts
-}
-
-/// Describes the changes that an upload would make in the service.
-pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Value {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, .. } = &compared.difference;
-    json!({
-        "phase": "done",
-        "new": new,
-        "changed": changed,
-        "unchanged": unchanged,
-        "unclear": unclear,
-        "missing": missing,
-        "not_compared": not_compared,
-        "why_not": why_not.as_ref().map(ToString::to_string),
-        "is_sample": matches!(why_not, Some(WhyNot::Sample)),
-        "fields": fields(&compared.difference),
-        "unknown": compared.unknown.iter().map(group).collect::<Vec<_>>(),
-        "lines": compared.lines.iter().map(group).collect::<Vec<_>>(),
-        "requests": compared.requests,
-        "notes": notes,
-    })
-}
-
-/// Describes the changes of each field.
-pub(super) fn fields(difference: &Difference) -> Vec<Value> {
-    let field = |change: &FieldChange| {
-        let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
-        let Overview { ten_times, tenth_or_less, zero, blank, .. } = change.overview;
-        let odd = [("ten_times", ten_times), ("tenth", tenth_or_less), ("zero", zero), ("blank", blank)];
-        let odd: Vec<Value> = odd.iter().filter(|(_, n)| *n > 0).map(|(name, n)| json!([name, n])).collect();
-        json!({
-            "field": change.field,
-            "count": change.records,
-            "samples": samples.collect::<Vec<_>>(),
-            "odd": odd,
-            "factor": change.overview.common_factor().map(|(factor, _)| factor),
-            "median": change.overview.median(),
-            "as_sent": change.as_sent,
-        })
-    };
-    difference.fields.iter().map(field).collect()
-}
-
-/// Describes the records that somebody has changed since they were planned.
-pub(crate) fn moved(records: u64, causes: &Causes) -> Value {
-    json!({"records": records, "causes": causes.groups().into_iter().map(group).collect::<Vec<_>>()})
-}
-
-pub(super) fn group(group: &Group) -> Value {
-    let mut value = problem(&group.problem);
-    value["value"] = cut(&group.problem.value).into();
-    value["count"] = group.count.into();
-    value["rows"] = json!(group.rows);
-    value
-}
-
-/// Shortens a long text for display.
-pub(super) fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_CELL) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }

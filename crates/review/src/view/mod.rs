@@ -1,10 +1,12 @@
 //! Responses as JSON for the page.
 
 pub(super) mod changes;
+mod difference;
 mod file;
 pub(super) mod run;
+mod text;
 
+pub(super) use difference::{difference, moved, problem};
 pub(super) use file::{
-    MAX_COLUMNS, check, counts, difference, edits, finished, fix_choice, looking, moved, preview, problem, progress,
-    review, row, service, text_of,
+    MAX_COLUMNS, check, counts, edits, finished, fix_choice, looking, preview, progress, review, row, service, text_of,
 };

@@ -7,7 +7,9 @@ use sheetport_ledger::{Accounting, Run, UnknownRecord};
 use sheetport_operations::review::RunResult;
 use sheetport_operations::{ListedRun, PlannedUndo, RunStatus, WaysBack};
 
-use super::file::{counts, cut, fields, group};
+use super::difference::{fields, group};
+use super::file::counts;
+use super::text::cut;
 
 /// Describes a run in the list.
 pub(crate) fn listed(listed: &ListedRun) -> Value {
@@ -32,6 +34,7 @@ fn about(run: &Run, accounting: &Accounting, status: RunStatus) -> Value {
         "has_plan": run.has_plan,
         "retry_of": run.about.retry_of,
         "undo_of": run.about.undo_of,
+        "is_plan": run.looked_at.is_some(),
     })
 }
 
