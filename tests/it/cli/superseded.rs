@@ -224,3 +224,35 @@ fn a_newer_request_that_the_service_failed_to_answer_counts() {
     shop.run(&["resume", "1", "--json"], 0);
     assert!(shop.prices().contains("A=12"), "{}", shop.prices());
 }
+
+/// A range of the plan is declared before it is sent, and has the records that were not approved, too.
+#[test]
+fn what_a_newer_run_has_left_out_does_not_count_as_sent() {
+    let shop = Shop::open();
+    shop.upload("old.csv", "A,Bolt,9,EUR\nB,Nut,9,EUR\nC,Pin,9,EUR\n", 0);
+    shop.stopped("a.csv", "A,Bolt,10,EUR\nB,Nut,10,EUR\nC,Pin,10,EUR\n");
+    shop.place.write("b.csv", format!("{HEADER}A,Bolt,12,EUR\nB,Nut,12,EUR\nC,Pin,12,EUR\n"));
+    shop.served.sheetport(&shop.place, ["plan", "b.csv", "-t", "items", "-o", "b.changes.csv", "-q"]).exits(0);
+    let changes = std::fs::read_to_string(shop.place.path("b.changes.csv")).unwrap();
+    let kept: Vec<&str> = changes.lines().filter(|line| !line.contains("Nut") && !line.contains(",B,")).collect();
+    assert_eq!(kept.len() + 1, changes.lines().count(), "{changes}");
+    shop.place.write("b.changes.csv", kept.join("\n") + "\n");
+    assert_eq!(accounting(&shop.run(&["apply", "b.changes.csv", "--json"], 0)), "3: sent 2, skipped 1");
+    let resumed = shop.run(&["resume", "2", "--json"], 0);
+    assert_eq!((count(&resumed["superseded"][0], "records"), shop.prices()), (2, "A=12 B=10 C=12".to_owned()));
+}
+
+/// Nor do the rows of an undo that stay as they are.
+#[test]
+fn what_an_undo_has_left_does_not_count_as_sent() {
+    let shop = Shop::open();
+    shop.upload("old.csv", "A,Bolt,9,EUR\nB,Nut,9,EUR\nC,Pin,9,EUR\n", 0);
+    shop.place.write("a.csv", format!("{HEADER}A,Bolt,10,EUR\nB,Nut,10,EUR\nC,Pin,10,EUR\n"));
+    shop.run(&["upload", "a.csv", "-t", "items", "--undoable", "--json"], 0);
+    shop.stopped("b.csv", "A,Bolt,11,EUR\nB,Nut,11,EUR\nC,Pin,11,EUR\n");
+    shop.served.post("/v1/public/items", r#"{"externalId":"B","price":10.5}"#);
+    let undone = shop.served.sheetport(&shop.place, ["undo", "2", "--yes", "--json"]).exits(3).json();
+    assert_eq!((count(&undone, "sent"), shop.prices()), (2, "A=9 B=10.5 C=9".to_owned()), "{undone}");
+    let resumed = shop.run(&["resume", "3", "--json"], 0);
+    assert_eq!((count(&resumed["superseded"][0], "records"), shop.prices()), (2, "A=9 B=11 C=9".to_owned()));
+}

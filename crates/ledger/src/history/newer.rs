@@ -6,7 +6,7 @@
 //!
 //! A key is the identity of a record here ([`PlannedRecord::identity`]).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sheetport_findings::Code;
 use sheetport_records::RecordKind;
@@ -143,34 +143,45 @@ impl Ledger {
 
     /// Adds the keys of requests begun by uploads newer than `run` since the last search. Returns the intents. After an error,
     /// the next search finds them again.
+    ///
+    /// An intent is a range, and can have records that its run has left out, such as those that were not approved. They do not count: their
+    /// outcome is final, and no request was made.
     pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         let age = self.age_for(run, keys).await?;
-        let query = "SELECT intent.run, intent.first, intent.last, intent.at FROM run JOIN intent ON intent.run = run.id \
+        let query = "SELECT intent.run, intent.first, intent.last, intent.at, \
+                     COALESCE((SELECT total.skipped + total.rejected FROM total WHERE total.run = run.id), 0) \
+                     FROM run JOIN intent ON intent.run = run.id \
                      WHERE run.id > $1 AND (run.state IN ('planned', 'queued') OR run.finished_at >= $2) AND intent.at >= $2";
-        let begun: Vec<(RunId, Seq, Seq, i64)> =
+        let begun: Vec<(RunId, Seq, Seq, i64, i64)> =
             sql::query_as(query).bind(age).bind(keys.since).fetch_all(&self.reader).await?;
-        let begun = begun.into_iter().map(|(run, first, last, at)| (Intent { run, first, at }, last));
-        let new: Vec<(Intent, Seq)> = begun.filter(|(intent, _)| !keys.seen.contains(intent)).collect();
+        let begun =
+            begun.into_iter().map(|(run, first, last, at, left_out)| (Intent { run, first, at }, last, left_out > 0));
+        let new: Vec<(Intent, Seq, bool)> = begun.filter(|(intent, ..)| !keys.seen.contains(intent)).collect();
         if new.is_empty() {
             keys.look(now);
             return Ok(Vec::new());
         }
         let ages = self.ages(KeyScope::of(run)).await?;
         let (mut found, mut seen) = (Vec::new(), Vec::new());
-        for (intent, last) in new {
+        for (intent, last, has_left_out) in new {
             seen.push(intent);
             if ages.get(&intent.run).is_none_or(|it| it.age <= age) {
                 continue;
             }
             found.push(intent);
             let request = OtherRequest { run: intent.run, at: intent.at, is_accepted: false };
+            let left_out = match has_left_out {
+                true => self.never_sent(intent.run, intent.first..=last).await?,
+                false => BTreeSet::new(),
+            };
             let mut from = intent.first;
             while let Some(block) =
                 self.records_without_bodies(intent.run, from, BLOCKS).await?.filter(|it| it.end() > from)
             {
                 from = block.end();
                 let range = intent.first..=last;
-                let sent = sent_keys(&block, run.about.record).filter(|(seq, _)| range.contains(seq));
+                let is_sent = |seq: &Seq| range.contains(seq) && !left_out.contains(seq);
+                let sent = sent_keys(&block, run.about.record).filter(|(seq, _)| is_sent(seq));
                 keys.add(request, sent.map(|(_, key)| key));
                 if from > last {
                     break;

@@ -48,6 +48,14 @@ impl Ledger {
         Ok(seqs.into_iter().collect())
     }
 
+    /// Returns the records in the range that were left out or rejected before any request, and so will not be sent by this run.
+    pub(crate) async fn never_sent(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
+        let query = "SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3 \
+                     AND state IN ('skipped', 'rejected') AND attempts = 0";
+        let seqs = sql::query_scalar(query).bind(run).bind(range.start()).bind(range.end()).fetch_all(&self.reader);
+        Ok(seqs.await?.into_iter().collect())
+    }
+
     /// Returns the first `limit` records refused by the service.
     pub async fn failed(&self, run: RunId, limit: u32) -> Result<Vec<Seq>, Error> {
         let query = "SELECT seq FROM (SELECT seq FROM outcome WHERE run = $1 AND state = 'failed' \

@@ -278,7 +278,13 @@ impl Store for Model {
                 stored.run.state == RunState::Planned || stored.run.finished_at.is_some_and(|at| at >= since);
             for (first, last, at) in stored.intents.iter().filter(|(.., at)| is_looked_at && *at >= since) {
                 let request = OtherRequest { run: *other, at: *at, is_accepted: false };
-                let sent = stored.numbered().filter(|(seq, _)| (*first..=*last).contains(seq));
+                let is_never_sent = |seq: &Seq| {
+                    let left_out = [RecordState::Skipped, RecordState::Rejected];
+                    let outcome = stored.outcomes.get(seq);
+                    outcome.is_some_and(|outcome| left_out.contains(&outcome.state) && outcome.attempts == 0)
+                };
+                let sent = stored.numbered();
+                let sent = sent.filter(|(seq, _)| (*first..=*last).contains(seq) && !is_never_sent(seq));
                 let sent = sent.filter(|(_, record)| record.is_repeatable(run.about.record));
                 keys.add(request, sent.filter_map(|(_, record)| record.key.as_deref()));
                 begun.push(Intent { run: *other, first: *first, at: *at });
