@@ -169,6 +169,7 @@ codes! {
         WordInFormat = "word-in-format", Cell, All, [];
         OtherDecimals = "other-decimals", Cell, All, [];
         ShownByComputer = "shown-by-computer", Cell, All, [];
+        Command = "command", Cell, All, [];
     }
     Identifier {
         DamagedIdentifier = "damaged-identifier", Cell, All, [];
@@ -249,6 +250,7 @@ codes! {
         BlankCells = "blank-cells", Record, All, [];
         SkippedBefore = "skipped-before", History, Nothing, [];
         LeftOut = "left-out", Record, Nothing, [];
+        SkipCommand = "skip-command", Record, All, [];
         NotApproved = "not-approved", Record, Nothing, [];
         KnownRecord = "known-record", Service, Nothing, [];
         NewRecord = "new-record", Service, Nothing, [];

@@ -5,9 +5,11 @@
 //! language, from which `sheetport help CODE`, the titles in the browser page and docs/problems.md are made.
 
 mod code;
+mod command;
 mod only;
 mod skip_reason;
 
 pub use code::{Asks, Code, Edit, FixKind, Group, Scope, SupplierView};
+pub use command::Command;
 pub use only::Only;
 pub use skip_reason::SkipReason;

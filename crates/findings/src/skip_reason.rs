@@ -20,4 +20,6 @@ pub enum SkipReason {
     SkippedBefore,
     /// Left out by a person in a review.
     LeftOut,
+    /// The row says so in the column of commands.
+    Command,
 }

@@ -241,6 +241,6 @@ impl MissingField {
 fn path(place: Place, name: &str) -> String {
     match place {
         Place::Line => format!("lines.{name}"),
-        Place::Id | Place::Record | Place::Option => name.to_owned(),
+        Place::Id | Place::Record | Place::Option | Place::Command => name.to_owned(),
     }
 }

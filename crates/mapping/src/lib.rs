@@ -26,6 +26,7 @@ pub mod builtin;
 mod checks;
 mod column_name;
 pub mod columns;
+pub mod commands;
 pub mod examples;
 pub mod facts;
 pub mod format;

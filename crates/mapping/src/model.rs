@@ -130,7 +130,9 @@ impl Template {
         let Some(field) = input.options().find(|field| field.name == name) else { return };
         self.fields.retain(|rule| rule.field.name != name);
         self.fields.push(FieldRule::constant(field, Place::Option, Constant::Boolean(value)));
-        self.fields.sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name));
+        let places = input.mappable().count();
+        self.fields
+            .sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name).unwrap_or(places));
     }
 }
 
@@ -437,6 +439,8 @@ pub enum Place {
     Record,
     /// The body, beside the record.
     Option,
+    /// Not sent: says what is done with the record.
+    Command,
     Line,
 }
 

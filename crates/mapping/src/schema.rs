@@ -7,6 +7,8 @@ use sheetport_records::{Field, JsonType, RecordKind};
 use sheetport_values::check_digit::SCHEMES;
 use sheetport_values::locale;
 
+use super::commands::COMMAND;
+
 const SCHEMA: &str = include_str!("schema.json");
 
 /// Identifier of the schema, including the version of templates.
@@ -129,7 +131,7 @@ fn of_kind(kind: RecordKind) -> [Value; 2] {
     let required = |fields: &[&Field]| -> Vec<&str> {
         fields.iter().filter(|field| field.required).map(|field| field.name).collect()
     };
-    let fields: Vec<&Field> = input.mappable().collect();
+    let fields: Vec<&Field> = input.mappable().chain([&COMMAND]).collect();
     let lines: Option<Vec<&Field>> = input.lines().map(|(_, fields)| fields.iter().collect());
     let line_names = lines.as_ref().map_or(json!({"maxProperties": 0}), |lines| names(lines));
     let line_required = lines.as_ref().map_or_else(Vec::new, |lines| required(lines));

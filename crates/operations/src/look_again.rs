@@ -58,26 +58,30 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Leaves out new or known records, if only the others are to be sent. Does so once, before the first request: those that the run
+    /// Leaves out new or known records, if only the others are to be sent, as the run or their rows say. Does so once, before the first request: those that the run
     /// creates are known from then on.
     ///
     /// # Errors
     /// If the service does not say which records it has.
     pub(super) async fn leave_out_others(&self) -> Result<(), Error> {
         let run = self.run.run();
-        let Some(only) = run.about.settings.only else { return Ok(()) };
+        let settings = &run.about.settings;
+        if settings.only.is_none() && !settings.commands {
+            return Ok(());
+        }
         // Those of a plan were left out when it was made.
         if run.looked_at.is_some() || self.ledger.is_begun(run.id).await? {
             return Ok(());
         }
         // An update names the record that it changes.
-        let (pending, mut found) = self.compare(&|candidate| candidate.target.is_none()).await?;
+        let (pending, mut found) =
+            self.compare(&|candidate| candidate.target.is_none() && candidate.only.is_some()).await?;
         if found.not_compared > 0 {
-            return Err(not_distinguished(only, found.why_not.take()));
+            return Err(not_distinguished(settings.only, found.why_not.take()));
         }
         let is_known =
             |record: &Pending| record.is_update || found.records.get(&record.seq).is_some_and(Change::is_known);
-        self.settle_others(only, pending.iter().map(|record| (record.seq, record.row, is_known(record)))).await
+        self.settle_others(pending.iter().map(|record| (record, is_known(record)))).await
     }
 
     /// Keeps what the service has of the pending records, if the run is to be undoable. Does so once, before the first request: afterwards,
@@ -115,21 +119,20 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Stores which records are left out because only the others are sent: each with its position, its row, and whether the service has it.
-    pub(super) async fn settle_others(
-        &self,
-        only: Only,
-        records: impl Iterator<Item = (Seq, Option<u64>, bool)>,
-    ) -> Result<(), Error> {
-        let (mut left_out, mut outcomes) = (LeftOutRows::default(), Vec::new());
-        for (seq, row, _) in records.filter(|(_, _, is_known)| !only.takes(*is_known)) {
-            left_out.add(row);
-            let problem = Problem { row, ..Problem::of_record(only.code(), reason(only)) };
+    /// Stores which records are left out because only the others are sent: each with whether the service has it.
+    pub(super) async fn settle_others(&self, records: impl Iterator<Item = (&Pending, bool)>) -> Result<(), Error> {
+        let mut left_out = Only::ALL.map(|only| (only, LeftOutRows::default()));
+        let mut outcomes = Vec::new();
+        for (record, is_known) in records {
+            let (seq, row) = (record.seq, record.row);
+            let Some(only) = record.only.filter(|only| !only.takes(is_known)) else { continue };
+            left_out.iter_mut().filter(|(other, _)| *other == only).for_each(|(_, rows)| rows.add(row));
+            let problem = Problem { row, ..Problem::of_record(only.code(), reason(only, record.says)) };
             outcomes.push(Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now()) });
         }
         self.ledger.settle(self.run.id(), &outcomes).await?;
-        if left_out.records > 0 {
-            (self.observer)(Event::LeftOutOthers { only, left_out: &left_out });
+        for (only, left_out) in left_out.iter().filter(|(_, rows)| rows.records > 0) {
+            (self.observer)(Event::LeftOutOthers { only: *only, left_out });
         }
         Ok(())
     }
@@ -167,22 +170,34 @@ impl Sending<'_> {
 }
 
 /// A record that is to be sent.
-struct Pending {
-    seq: Seq,
+pub(super) struct Pending {
+    pub seq: Seq,
     row: Option<u64>,
     is_update: bool,
+    /// Whether only new or only known records are sent, and whether its row says so.
+    pub only: Option<Only>,
+    says: bool,
 }
 
 impl Pending {
-    fn of(candidate: &Candidate) -> Pending {
-        Pending { seq: candidate.seq, row: candidate.row, is_update: candidate.target.is_some() }
+    pub(super) fn of(candidate: &Candidate) -> Pending {
+        Pending {
+            seq: candidate.seq,
+            row: candidate.row,
+            is_update: candidate.target.is_some(),
+            only: candidate.only,
+            says: candidate.command.is_some(),
+        }
     }
 }
 
-fn reason(only: Only) -> &'static str {
-    match only {
-        Only::New => "is in the service already, and only new records are sent",
-        Only::Known => "is not in the service, and only known records are sent",
+/// Returns why a record is left out. `says`: its row says it, and not the run.
+fn reason(only: Only, says: bool) -> &'static str {
+    match (only, says) {
+        (Only::New, false) => "is in the service already, and only new records are sent",
+        (Only::Known, false) => "is not in the service, and only known records are sent",
+        (Only::New, true) => "is in the service already, and its row says to create it",
+        (Only::Known, true) => "is not in the service, and its row says to update it",
     }
 }
 
@@ -196,9 +211,16 @@ fn not_comparable(why: Option<WhyNot>) -> Error {
 }
 
 /// Returns the error for a service that does not say which records it has.
-pub(super) fn not_distinguished(only: Only, why: Option<WhyNot>) -> Error {
+pub(super) fn not_distinguished(only: Option<Only>, why: Option<WhyNot>) -> Error {
     let message = "nothing was sent, because it is not known which records the service has";
-    let hint = format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name());
+    let hint = match only {
+        Some(only) => {
+            format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name())
+        }
+        None => {
+            "try again later if the service can't be read; otherwise, leave the commands in the rows blank".to_owned()
+        }
+    };
     unread(message, why, &hint)
 }
 

@@ -19,6 +19,7 @@ pub(super) async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candid
         let settled = ledger.settled(run.id, block.first..=from - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
             let Some(candidate) = Candidate::of(seq, record).filter(|_| !settled.contains(&seq)) else { continue };
+            let candidate = candidate.or_else(run.about.settings.only);
             if bytes < MAX_HELD {
                 bytes += RECORD + 2 * candidate.body.len();
                 held.push(candidate);

@@ -11,6 +11,7 @@ mod chaos;
 mod check_rows;
 mod choices;
 mod command_line;
+mod commands;
 mod conditions;
 mod connect;
 mod copied_rows;

@@ -7,7 +7,7 @@ use super::service::Served;
 use super::{accounting, column, count, summary, table};
 
 /// A token of the workspace that the service refuses, so that a run stops with all of its records pending.
-const REFUSED: &str = "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.AAAA";
+pub(super) const REFUSED: &str = "eyJhbGciOiJIUzI1NiJ9.eyJ3b3Jrc3BhY2UiOiJzaG9wIn0.AAAA";
 const HEADER: &str = "SKU,Name,Price,Currency\n";
 
 struct Shop {

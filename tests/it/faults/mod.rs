@@ -200,6 +200,7 @@ pub fn record(seq: usize, key: &str) -> PlannedRecord {
         rows: vec![seq as u64 + 2],
         disposition: Disposition::Send(body.into()),
         sheet: String::new(),
+        command: None,
         warnings: Vec::new(),
     }
 }
@@ -216,6 +217,7 @@ pub fn unnamed(kind: RecordKind, seq: usize) -> PlannedRecord {
         rows: vec![seq as u64 + 2],
         disposition: Disposition::Send(body.into()),
         sheet: String::new(),
+        command: None,
         warnings: Vec::new(),
     }
 }

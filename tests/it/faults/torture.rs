@@ -161,6 +161,7 @@ fn record(kind: RecordKind, end: usize, seq: usize) -> PlannedRecord {
         rows: vec![seq as u64 + 2],
         disposition: Disposition::Send(body.into()),
         sheet: String::new(),
+        command: None,
         warnings: Vec::new(),
     }
 }

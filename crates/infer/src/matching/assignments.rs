@@ -532,7 +532,7 @@ fn can_guess(slot: &Slot) -> bool {
     slot.field.is_none_or(|field| match slot.place {
         Place::Record => !matches!(field.name, "purchasePrice" | "amount"),
         Place::Line => field.required,
-        Place::Id | Place::Option => false,
+        Place::Id | Place::Option | Place::Command => false,
     })
 }
 

@@ -297,7 +297,7 @@ impl Writer {
 fn table(place: Place) -> &'static str {
     match place {
         Place::Line => "lines",
-        Place::Id | Place::Record | Place::Option => "fields",
+        Place::Id | Place::Record | Place::Option | Place::Command => "fields",
     }
 }
 

@@ -17,7 +17,8 @@ const SEALED: &str = "id, state, command, record, template, template_toml, looku
     unchanged, warned, has_plan, damage";
 
 /// Columns of later steps that decide about requests. They count only where they are not NULL, so that earlier checksums stay valid.
-const SEALED_LATER: [&str; 5] = ["looked_at", "approved_at", "only_records", "undo_of", "undoable"];
+const SEALED_LATER: [&str; 7] =
+    ["looked_at", "approved_at", "only_records", "undo_of", "undoable", "commands", "fill_blank"];
 
 /// Returns the expression of the text with all columns that the checksum is made of.
 pub(crate) fn sealed_columns(dialect: Dialect) -> String {

@@ -42,6 +42,12 @@ pub(crate) const STEPS: &[Step] = &[
     Step { version: 5, name: "accept", sql: include_str!("migrations/0005_accept.sql"), postgres: "" },
     Step { version: 6, name: "changes", sql: include_str!("migrations/0006_changes.sql"), postgres: "" },
     Step { version: 7, name: "undo", sql: include_str!("migrations/0007_undo.sql"), postgres: "" },
+    Step {
+        version: 8,
+        name: "rows_and_blanks",
+        sql: include_str!("migrations/0008_rows_and_blanks.sql"),
+        postgres: "",
+    },
 ];
 
 /// Name, table and statement of each table and index.

@@ -12,6 +12,7 @@ use super::super::database::Ledger;
 use super::super::error::{Error, corrupt, damaged};
 use super::super::ids::{RunId, Seq};
 use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
+use super::stored::StoredRecord;
 
 /// Maximum number of rows or records per block.
 pub const BLOCK_LEN: usize = 512;
@@ -179,13 +180,18 @@ pub(crate) fn record_bytes(record: &PlannedRecord) -> usize {
 }
 
 pub(crate) fn encode_records(records: Vec<PlannedRecord>) -> Result<EncodedRecords, Error> {
-    let (heads, bodies): (Vec<_>, Vec<_>) = records.into_iter().map(PlannedRecord::split_body).unzip();
+    let (heads, bodies): (Vec<PlannedRecord<()>>, Vec<_>) = records.into_iter().map(PlannedRecord::split_body).unzip();
+    let heads: Vec<StoredRecord> = heads.into_iter().map(StoredRecord::from).collect();
     Ok(EncodedRecords { heads: encode(&heads)?, bodies: encode_bodies(bodies.into_iter().flatten().collect())? })
 }
 
 /// Encodes the request bodies of a block.
 pub(crate) fn encode_bodies(bodies: Vec<Box<str>>) -> Result<Vec<u8>, Error> {
     encode(&bodies)
+}
+
+fn decode_heads(heads: &[u8], count: i64) -> Result<Vec<PlannedRecord<()>>, Error> {
+    Ok(decode::<StoredRecord>(heads, count)?.into_iter().map(PlannedRecord::from).collect())
 }
 
 fn decode_records(heads: Vec<PlannedRecord<()>>, bodies: &[u8]) -> Result<Vec<PlannedRecord>, Error> {
@@ -203,7 +209,7 @@ fn with_bodies(run: RunId, row: &Row) -> Result<RecordBlock, Error> {
 
 fn without_bodies(run: RunId, row: &Row) -> Result<RecordBlock<()>, Error> {
     let RecordCounts { first, records, .. } = checked_counts(run, row)?;
-    Ok(RecordBlock { first, records: decode(row.try_get("heads")?, records)? })
+    Ok(RecordBlock { first, records: decode_heads(row.try_get("heads")?, records)? })
 }
 
 /// The columns of a block of records with counts.
@@ -290,7 +296,7 @@ pub(super) fn decode<T: DeserializeOwned>(blob: &[u8], count: i64) -> Result<Vec
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use sheetport_findings::{Code, SkipReason};
+    use sheetport_findings::{Code, Command, SkipReason};
 
     use super::*;
     use crate::records::model::{AcceptedEarlier, Origin};
@@ -302,6 +308,7 @@ mod tests {
             rows: rows.to_vec(),
             sheet: "ä".to_owned(),
             disposition,
+            command: None,
             warnings: Vec::new(),
         };
         let earlier = AcceptedEarlier { run: 3, seq: 4, service_id: Some("i-1".to_owned()) };
@@ -314,6 +321,7 @@ mod tests {
             record(Some(""), &[4], Disposition::AcceptedEarlier(earlier)),
             PlannedRecord {
                 warnings: vec![Problem::of_record(Code::Rule, "is 'odd'")],
+                command: Some(Command::Update),
                 ..record(Some("b"), &[5], Disposition::Send("{}".into()))
             },
         ]
@@ -322,9 +330,10 @@ mod tests {
     #[test]
     fn records_survive_encoding_with_and_without_bodies() {
         let EncodedRecords { heads, bodies } = encode_records(records()).unwrap();
-        let without_bodies: Vec<PlannedRecord<()>> = decode(&heads, 5).unwrap();
+        let without_bodies = decode_heads(&heads, 5).unwrap();
         for (head, record) in without_bodies.iter().zip(records()) {
             assert_eq!((&head.key, &head.rows, &head.sheet), (&record.key, &record.rows, &record.sheet));
+            assert_eq!(head.command, record.command);
             assert_eq!(head.disposition.state(), record.disposition.state());
             if let (Disposition::Rejected(decoded), Disposition::Rejected(problems)) =
                 (&head.disposition, &record.disposition)
@@ -360,7 +369,7 @@ mod tests {
     fn damaged_blocks_are_refused() {
         let EncodedRecords { heads, bodies } = encode_records(records()).unwrap();
         let read = |heads: &[u8], count, bodies: &[u8]| {
-            decode::<PlannedRecord<()>>(heads, count).and_then(|heads| decode_records(heads, bodies))
+            decode_heads(heads, count).and_then(|heads| decode_records(heads, bodies))
         };
         assert!(read(&heads, 5, &bodies).is_ok());
         let too_few = encode(&["{}"]).unwrap();

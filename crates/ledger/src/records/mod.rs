@@ -4,6 +4,7 @@ mod block;
 mod causes;
 mod model;
 mod seen;
+mod stored;
 
 pub(super) use block::{
     BLOCK_BYTES, RecordCounts, bodies_checksum, encode, encode_bodies, encode_records, record_bytes, source_checksum,

@@ -1,7 +1,7 @@
 //! Rows, planned records, problems and outcomes, as stored in the ledger.
 
 use serde::{Deserialize, Serialize};
-use sheetport_findings::{Code, SkipReason};
+use sheetport_findings::{Code, Command, SkipReason};
 
 use super::super::ids::{RunId, Seq};
 use super::super::state::RecordState;
@@ -40,7 +40,7 @@ pub enum Origin {
 
 /// A record with the decision taken during planning. `B` is the type of the request body, `()` where only the decision
 /// matters.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct PlannedRecord<B = Box<str>> {
     /// The identity of the record in the service, or its name in the sheet if the service has none, such as the number of an
     /// invoice. `None` for skipped rows and for records without identity and name.
@@ -52,17 +52,18 @@ pub struct PlannedRecord<B = Box<str>> {
     /// The sheet of the first row if the run reads several sheets, otherwise empty.
     pub sheet: String,
     pub disposition: Disposition<B>,
+    /// What its rows say is to be done with a record that is to be sent. `None`: as the run does with all records.
+    pub command: Option<Command>,
     /// Probable mistakes that do not hold the record back.
-    #[serde(with = "json")]
     pub warnings: Vec<Problem>,
 }
 
 /// The decision about a planned record.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Disposition<B = Box<str>> {
     /// Send this request body, byte for byte.
     Send(B),
-    Rejected(#[serde(with = "json")] Vec<Problem>),
+    Rejected(Vec<Problem>),
     Skipped(SkipReason),
     /// Never sent: the service accepted the record from an earlier run. Counts as unchanged.
     AcceptedEarlier(AcceptedEarlier),
@@ -143,22 +144,22 @@ impl<B> PlannedRecord<B> {
             Disposition::Send(())
         });
         let body = taken;
-        let PlannedRecord { key, target, rows, sheet, warnings, .. } = self;
-        (PlannedRecord { key, target, rows, sheet, disposition, warnings }, body)
+        let PlannedRecord { key, target, rows, sheet, command, warnings, .. } = self;
+        (PlannedRecord { key, target, rows, sheet, disposition, command, warnings }, body)
     }
 }
 
 impl PlannedRecord<()> {
     /// Returns the record with the next of `bodies` if the record is to be sent. Returns `None` if no body is left.
     pub(super) fn with_body(self, bodies: &mut impl Iterator<Item = Box<str>>) -> Option<PlannedRecord> {
-        let PlannedRecord { key, target, rows, sheet, disposition, warnings } = self;
+        let PlannedRecord { key, target, rows, sheet, disposition, command, warnings } = self;
         let disposition = match disposition {
             Disposition::Send(()) => Disposition::Send(bodies.next()?),
             Disposition::Rejected(problems) => Disposition::Rejected(problems),
             Disposition::Skipped(reason) => Disposition::Skipped(reason),
             Disposition::AcceptedEarlier(earlier) => Disposition::AcceptedEarlier(earlier),
         };
-        Some(PlannedRecord { key, target, rows, sheet, disposition, warnings })
+        Some(PlannedRecord { key, target, rows, sheet, disposition, command, warnings })
     }
 }
 
@@ -208,6 +209,7 @@ impl Problem {
             SkipReason::BlankCells => (Code::BlankCells, "has no value in the columns of unpivot"),
             SkipReason::SkippedBefore => (Code::SkippedBefore, "was skipped in the run of this report, too"),
             SkipReason::LeftOut => (Code::LeftOut, "was left out in the review"),
+            SkipReason::Command => (Code::SkipCommand, "is left out, as its row says"),
         };
         Problem::of_record(code, message)
     }
@@ -266,29 +268,5 @@ mod bytes {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
         <&[u8]>::deserialize(deserializer).map(<[u8]>::to_vec)
-    }
-}
-
-/// Serializes problems as JSON text, because [`super::Problem`] omits empty fields and postcard requires every field. An
-/// empty list is an empty text.
-mod json {
-    use serde::de::Error as _;
-    use serde::ser::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use super::Problem;
-
-    pub(super) fn serialize<S: Serializer>(problems: &[Problem], serializer: S) -> Result<S::Ok, S::Error> {
-        if problems.is_empty() {
-            return serializer.serialize_str("");
-        }
-        serializer.serialize_str(&serde_json::to_string(problems).map_err(S::Error::custom)?)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Problem>, D::Error> {
-        match <&str>::deserialize(deserializer)? {
-            "" => Ok(Vec::new()),
-            text => serde_json::from_str(text).map_err(D::Error::custom),
-        }
     }
 }

@@ -41,6 +41,10 @@ pub struct RunSettings {
     pub keep_lines: bool,
     /// The records to send; `None` for all.
     pub only: Option<Only>,
+    /// Whether rows can say which of the records they are ([`PlannedRecord::command`](super::super::records::PlannedRecord::command)).
+    pub commands: bool,
+    /// Writes only fields that are blank in the service.
+    pub fill_blank: bool,
     /// Reads and keeps what the service has of the records before the first of them is sent, so that the run can be taken back.
     pub undoable: bool,
     /// Sends records even if a newer upload has sent their keys.
@@ -114,6 +118,8 @@ impl Default for RunSettings {
             changed_only: false,
             keep_lines: false,
             only: None,
+            commands: false,
+            fill_blank: false,
             undoable: false,
             overwrite_newer: false,
             allow_repeat: AllowRepeat::None,
@@ -125,7 +131,7 @@ impl Default for RunSettings {
 impl RunSettings {
     /// Whether no record of the service is read before sending.
     pub fn needs_no_look(&self) -> bool {
-        !self.changed_only && self.only.is_none() && !self.undoable
+        !self.changed_only && self.only.is_none() && !self.commands && !self.fill_blank && !self.undoable
     }
 }
 
@@ -145,7 +151,7 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
-         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22, undoable = $23 \
+         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22, undoable = $23, commands = $24, fill_blank = $25 \
          WHERE id = $1",
     );
     let update = update
@@ -171,7 +177,9 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(settings.keep_lines.then_some(1_i64))
         .bind(accepted(&settings.accept)?)
         .bind(settings.only.map(|only| only.name().to_owned()))
-        .bind(settings.undoable.then_some(1_i64));
+        .bind(settings.undoable.then_some(1_i64))
+        .bind(settings.commands.then_some(1_i64))
+        .bind(settings.fill_blank.then_some(1_i64));
     seal::change(transaction, run, update).await?;
     Ok(())
 }
@@ -193,6 +201,7 @@ impl Ledger {
 /// Reads the settings of a run.
 pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
     let flag = |column: &str| row.try_get::<i64, _>(column).map(|value| value != 0);
+    let later = |column: &str| row.try_get::<Option<i64>, _>(column).map(|value| value.is_some_and(|value| value != 0));
     let path = |column: &str| row.try_get::<Option<String>, _>(column).map(|path| path.map(PathBuf::from));
     let positive = |number: i64| u32::try_from(number).ok().and_then(NonZeroU32::new).ok_or_else(|| corrupt("a rate"));
     let rate: Option<i64> = row.try_get("rate_requests")?;
@@ -225,9 +234,11 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         strict: flag("strict")?,
         accept: accept.unwrap_or_default(),
         changed_only: flag("changed_only")?,
-        keep_lines: row.try_get::<Option<i64>, _>("keep_lines")?.is_some_and(|value| value != 0),
+        keep_lines: later("keep_lines")?,
         only,
-        undoable: row.try_get::<Option<i64>, _>("undoable")?.is_some_and(|value| value != 0),
+        undoable: later("undoable")?,
+        commands: later("commands")?,
+        fill_blank: later("fill_blank")?,
         overwrite_newer: flag("overwrite_newer")?,
         allow_repeat: match names {
             None => AllowRepeat::None,

@@ -485,7 +485,7 @@ fn named(scheme: &'static Scheme) -> (&'static str, &'static Scheme) {
 fn table_of(place: Place) -> &'static str {
     match place {
         Place::Line => "lines",
-        Place::Id | Place::Record | Place::Option => "fields",
+        Place::Id | Place::Record | Place::Option | Place::Command => "fields",
     }
 }
 

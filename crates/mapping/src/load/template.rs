@@ -9,6 +9,7 @@ use sheetport_records::{Field, Input, RecordKind};
 use sheetport_values::locale::order_of;
 use toml::Spanned;
 
+use super::super::commands::COMMAND;
 use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template, why_not_only};
 use super::checker::Checker;
 use super::field::SheetDefaults;
@@ -94,6 +95,12 @@ impl Checker<'_> {
             record_rules: Vec::new(),
             examples,
         };
+        if let Some((word, cause)) = template.wrong_command()
+            && let Some(rule) = template.fields.iter().find(|rule| rule.place == Place::Command)
+        {
+            let message = format!("'{word}' {}", cause.message());
+            self.note(self.error(rule.span.clone(), message, Some(cause.remedy())));
+        }
         self.check_unpivot(&mut template);
         self.check_lettered_columns(&template);
         if let Some(span) = fill_down {
@@ -131,6 +138,10 @@ impl Checker<'_> {
             |name: &str| input.lines().filter(|(_, fields)| fields.iter().any(|field| field.name == name));
         let mut rules = Vec::new();
         for (name, rule) in raw {
+            if name.get_ref() == COMMAND.name {
+                rules.extend(self.field((input, &COMMAND), Place::Command, name.span(), rule, defaults));
+                continue;
+            }
             let Some(field) = input.field(name.get_ref()) else {
                 if let Some((lines, _)) = is_line_field(name.get_ref()) {
                     let message = format!("{} is a field of the {kind}'s {}", name.get_ref(), lines.name);
@@ -138,7 +149,7 @@ impl Checker<'_> {
                     self.note(self.error(name.span(), message, Some(hint)));
                     continue;
                 }
-                let known = input.mappable().map(|field| field.name);
+                let known = input.mappable().map(|field| field.name).chain([COMMAND.name]);
                 self.note(self.unknown(name.span(), &format!("field of {kind}"), name.get_ref(), known));
                 continue;
             };
@@ -149,7 +160,8 @@ impl Checker<'_> {
             };
             rules.extend(self.field((input, field), place, name.span(), rule, defaults));
         }
-        rules.sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name));
+        let places = input.mappable().count();
+        rules.sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name).unwrap_or(places));
         rules
     }
 

@@ -1,5 +1,8 @@
 //! Completing records: checks of all their values together, identifiers, and request bodies.
 
+use sheetport_findings::Command;
+
+use super::super::commands::command;
 use super::super::model::{Constant, Place};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::gathered::{FieldValue, Gathered};
@@ -77,6 +80,19 @@ impl Mapper<'_> {
                 None => self.problem_at(gathered.first_row(), None, first, String::new(), cause),
             };
             if is_problem { gathered.problems.push(found) } else { gathered.warnings.push(found) }
+        }
+    }
+
+    /// Returns what the rows of a record say is to be done with it. `None` if they don't say it, or say something wrong.
+    pub fn command(&self, gathered: &Gathered) -> Option<Command> {
+        let index = self.template().fields.iter().position(|rule| rule.place == Place::Command)?;
+        match gathered.value(index) {
+            FieldValue::Present(json) => Command::named(&unquoted(json)),
+            FieldValue::Invalid => None,
+            FieldValue::Absent => match self.replacement_of(index) {
+                Some(Constant::Text(text)) => command(text, self.template().record).ok(),
+                _ => None,
+            },
         }
     }
 

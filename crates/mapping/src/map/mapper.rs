@@ -14,11 +14,12 @@ use sheetport_values::{error_value, identifier};
 
 use super::super::bind::{Columns, Layout, own_column};
 use super::super::columns::column_of_header_text;
-use super::super::model::{Constant, Damaged, FieldRule, HeaderRow, OnBlank, Source, Template, same_header};
+use super::super::commands;
+use super::super::model::{Constant, Damaged, FieldRule, HeaderRow, OnBlank, Place, Source, Template, same_header};
 use super::super::problem::{Cause, Problem, excerpt};
 use super::convert::{Conversion, Doubt, Input, Written};
 use super::gathered::Gathered;
-use super::json;
+use super::json::{self, unquoted};
 use super::resolved::Resolved;
 use super::row_context::RowContext;
 use super::special_rules::SpecialRules;
@@ -348,6 +349,11 @@ impl<'t> Mapper<'t> {
     ) -> Result<Written, Cause> {
         let start = out.len();
         let written = self.convert(index, columns, (row, budget), out)?;
+        if self.rule(index).0.place == Place::Command && out.len() > start {
+            let command = commands::command(&unquoted(&out[start..]), self.template.record)?;
+            out.truncate(start);
+            json::text(out, command.name());
+        }
         if let (Some(resolved), Written::Value { .. }) = (self.resolved, &written) {
             resolved.replace(index, start, out)?;
         }

@@ -122,6 +122,14 @@ pub enum Cause {
     /// No format fits all of the column's dates.
     MixedDates(Arc<MixedDates>),
     NotABoolean,
+    /// The word of a column of commands is none.
+    NoCommand {
+        nearest: Option<String>,
+    },
+    /// The row asks to delete its record.
+    NoDeletion,
+    /// Records of this kind can't be created or updated alone, for this reason.
+    CommandRefused(String),
     /// A split does not give the requested part.
     NoSuchPart {
         at: String,
@@ -411,6 +419,7 @@ impl Cause {
             }
             Cause::NotADate(_) | Cause::NoDate => Code::NotADate,
             Cause::NotABoolean => Code::NotABoolean,
+            Cause::NoCommand { .. } | Cause::NoDeletion | Cause::CommandRefused(_) => Code::Command,
             Cause::NoSuchPart { .. } => Code::NoSuchPart,
             Cause::Expression { .. } => Code::Expression,
             Cause::TooMuch(_) => Code::TooMuch,

@@ -9,6 +9,9 @@ use sheetport_values::number::{NumberError, Percent};
 use super::{Cause, NoRecord, NotKept};
 use crate::language::row_value;
 
+/// The words for commands.
+const COMMANDS: &str = "write NEW, CREATE, ADD, UPDATE, MERGE, UPSERT, SKIP or IGNORE, or in German NEU, ANLEGEN, ÄNDERN, AKTUALISIEREN or ÜBERSPRINGEN";
+
 impl Cause {
     /// Returns the message without the value, so that rows with the same problem can be counted together.
     pub fn message(&self) -> String {
@@ -68,6 +71,9 @@ impl Cause {
             Cause::AmbiguousDate(_) => "could mean more than one date",
             Cause::MixedDates(_) => "is in a column with dates in different formats",
             Cause::NotABoolean => "is neither yes nor no",
+            Cause::NoCommand { .. } => "is no command",
+            Cause::NoDeletion => "asks to delete the record, and the API of the service deletes none",
+            Cause::CommandRefused(why) => return format!("is not possible: {why}"),
             Cause::NotAllowed { .. } => "is not a value that the template allows",
             Cause::NotFound { .. } => "is not in the lookup table",
             Cause::NotAnAddress => "can't be used in a URL",
@@ -227,6 +233,11 @@ impl Cause {
             Cause::Rule { written, .. } => return format!("fix the row, or the rule in the template: {written}"),
             Cause::LeftOut(_) => "to send such rows, remove the line from skip_where in a template of your own",
             Cause::WarnWhere(_) => "look at the row; if it is right, it is sent as it is",
+            Cause::NoCommand { nearest } => return suggest(nearest, COMMANDS),
+            Cause::NoDeletion => {
+                "write UPDATE, and in the column of the status the one that your workspace uses for inactive records; or SKIP"
+            }
+            Cause::CommandRefused(_) => "leave the cell blank, or write SKIP",
             Cause::NotMapped { known, nearest } => return suggest(nearest, &format!("the listed values are {}", list(known))),
             Cause::NotAllowed { allowed, nearest } => {
                 return suggest(nearest, &format!("allowed are {}", list(allowed)));

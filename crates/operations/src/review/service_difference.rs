@@ -115,7 +115,7 @@ impl Records {
             *self = Records::default();
         }
         for record in batch.records {
-            if let Some(candidate) = Candidate::of(self.next, record) {
+            if let Some(candidate) = Candidate::of(self.next, record).map(|record| record.or_else(None)) {
                 if self.bytes < MAX_HELD {
                     self.bytes += candidate.body.len();
                     self.held.insert(self.next, candidate);

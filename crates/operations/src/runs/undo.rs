@@ -172,6 +172,8 @@ fn settings(options: &SendOptions<'_>, run: &Run) -> RunSettings {
         changed_only: false,
         keep_lines: false,
         only: None,
+        commands: false,
+        fill_blank: false,
         undoable: false,
         allow_repeat: AllowRepeat::None,
         ..options.over(&run.about.settings)
@@ -432,6 +434,8 @@ impl Planned {
                         target: record.target.clone(),
                         body: body.clone(),
                         sent: LastSent { id: None, body: last },
+                        command: None,
+                        only: None,
                     };
                     // A counter-movement is a new one.
                     let is_new = needs_no_look(run.about.record, record.target.is_some());
@@ -474,6 +478,6 @@ impl Planned {
             }
         };
         let PlannedRecord { key, target, rows, sheet, .. } = record;
-        (PlannedRecord { key, target, rows, sheet, disposition, warnings }, left_out)
+        (PlannedRecord { key, target, rows, sheet, disposition, command: None, warnings }, left_out)
     }
 }

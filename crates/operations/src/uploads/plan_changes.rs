@@ -2,8 +2,10 @@
 //!
 //! The planned run stays in the ledger, with what the service had of its records: `apply` sends what is approved of it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use sheetport_findings::Only;
 use sheetport_ledger::{Accounting, Run, Seq};
 use sheetport_plan::Tally;
 use sheetport_plan::compare::{Change, Connection, Depth, Difference, difference};
@@ -13,7 +15,7 @@ use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::super::look_again::not_distinguished;
+use super::super::look_again::{Pending, not_distinguished};
 use super::super::planned_records::{add_last_sent, candidates};
 use super::super::results::next_command;
 use super::super::send::{Sending, speed};
@@ -76,16 +78,20 @@ pub fn plan_changes<'a>(
         let looked_at = now();
         let (mut candidates, not_held) = candidates(&ledger, planned).await?;
         add_last_sent(&ledger, planned, &mut candidates).await?;
-        let rows: Vec<(Seq, Option<u64>)> = candidates.iter().map(|record| (record.seq, record.row)).collect();
+        let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
-        if let Some(only) = settings.only {
-            if difference.not_compared > 0 {
-                return Err(not_distinguished(only, difference.why_not.take()));
+        if settings.only.is_some() || settings.commands {
+            let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
+            if not_held > 0 || pending.iter().any(|record| record.only.is_some() && !is_compared(record)) {
+                return Err(not_distinguished(settings.only, difference.why_not.take()));
             }
             let is_known = |seq: Seq| difference.records.get(&seq).is_some_and(Change::is_known);
-            sending.settle_others(only, rows.iter().map(|(seq, row)| (*seq, *row, is_known(*seq)))).await?;
-            difference.take_only(only);
+            sending.settle_others(pending.iter().map(|record| (record, is_known(record.seq)))).await?;
+            let only: BTreeMap<Seq, Only> =
+                pending.iter().filter_map(|record| Some((record.seq, record.only?))).collect();
+            let is_taken = |seq: &Seq, change: &Change| only.get(seq).is_none_or(|only| only.takes(change.is_known()));
+            difference.records.retain(|seq, change| is_taken(seq, change));
         }
         store_learned_sizes(context, &connection, client.address()).await;
         ledger.store_seen(id, &difference.seen(), Some(looked_at)).await?;

@@ -238,7 +238,8 @@ async fn prepare_again(
             (context, locked.run().clone(), Some((client, locked.into_lock())))
         }
     };
-    let mut settings = RunSettings { connection: context.run_connection(), ..settings };
+    let commands = template.has_commands();
+    let mut settings = RunSettings { connection: context.run_connection(), commands, ..settings };
     let family = ledger.family(&run).await?;
     check_nothing_pending(&context, ledger, run.id, &family).await?;
     let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
@@ -297,6 +298,7 @@ async fn prepare_as_new(
         profile: usual.profile,
         connection: usual.connection,
         allow_repeat: AllowRepeat::All,
+        commands: template.has_commands(),
         ..request.over(&earlier)
     };
     source.is_strict = settings.strict;

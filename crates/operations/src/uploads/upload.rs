@@ -173,6 +173,7 @@ pub(super) async fn plan_upload<'a>(
         strict: upload.input.is_strict,
         changed_only: upload.changed_only,
         only: upload.only.or(upload.input.template.only),
+        commands: upload.input.template.has_commands(),
         keep_lines: upload.keep_lines,
         undoable: upload.undoable,
         allow_repeat: upload.allow_repeat.clone(),

@@ -10,10 +10,10 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
-use sheetport_findings::Only;
-use sheetport_ledger::{Disposition, PlannedRecord, Seen, Seq};
+use sheetport_ledger::{Seen, Seq};
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
+use super::candidate::Candidate;
 use super::odd_changes::{OddChange, Overview};
 use super::request_body::{external_id, object, record_of_body};
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
@@ -36,46 +36,6 @@ pub enum Depth {
     Whole,
     /// The same, and what the service shows of each field of a record is kept.
     Fields,
-}
-
-/// A record to be sent.
-#[derive(Clone, Debug)]
-pub struct Candidate {
-    pub seq: Seq,
-    /// The name of the record for people.
-    pub name: String,
-    /// The number of its first row.
-    pub row: Option<u64>,
-    /// The id in the path of the request, for updates.
-    pub target: Option<String>,
-    /// The body of the request.
-    pub body: Box<str>,
-    /// What this machine sent last for the record.
-    pub sent: LastSent,
-}
-
-impl Candidate {
-    /// Returns a record with what is to be sent, or `None` if nothing is.
-    pub fn of(seq: Seq, record: PlannedRecord) -> Option<Candidate> {
-        let Disposition::Send(body) = record.disposition else { return None };
-        let row = record.rows.first().copied();
-        let name = record.key.unwrap_or_else(|| row.map(|row| row.to_string()).unwrap_or_default());
-        Some(Candidate { seq, name, row, target: record.target, body, sent: LastSent::default() })
-    }
-
-    /// Returns the name by which earlier requests for the record are found, see [`PlannedRecord::identity`].
-    pub fn identity(&self) -> &str {
-        self.target.as_deref().unwrap_or(&self.name)
-    }
-}
-
-/// What this machine sent last for a record.
-#[derive(Clone, Debug, Default)]
-pub struct LastSent {
-    /// The id of the record in the service, as answered.
-    pub id: Option<Box<str>>,
-    /// The body of the last accepted request.
-    pub body: Option<Box<str>>,
 }
 
 /// The expected changes of an upload.
@@ -169,18 +129,6 @@ impl Difference {
     pub fn seen(&self) -> Vec<(Seq, Seen)> {
         self.records.iter().map(|(seq, change)| (*seq, change.seen())).collect()
     }
-
-    /// Leaves out the new or the known records, because only the others are sent.
-    pub fn take_only(&mut self, only: Only) {
-        self.records.retain(|_, change| only.takes(change.is_known()));
-        match only {
-            Only::Known => (self.new, self.missing) = (0, 0),
-            Only::New => {
-                (self.changed, self.unchanged, self.unclear) = (0, 0, 0);
-                self.fields.clear();
-            }
-        }
-    }
 }
 
 impl Change {
@@ -212,7 +160,7 @@ pub fn difference<'a>(
                 let reader = ListReader::new(connection, list);
                 read_list(&mut counted, reader, key, creates, progress).await;
             }
-            _ => creates.iter().for_each(|candidate| counted.add(candidate.seq, Change::New)),
+            _ => creates.iter().for_each(|candidate| counted.add(candidate, Change::New)),
         }
         counted.finish()
     })
@@ -227,7 +175,7 @@ pub fn difference_from(
     for (candidate, shown) in records {
         match shown {
             Some(shown) => counted.compare(&candidate, &shown),
-            None => counted.add(candidate.seq, Change::New),
+            None => counted.add(&candidate, Change::New),
         }
     }
     counted.finish()
@@ -280,7 +228,7 @@ async fn look_up(
                 progress(done, wanted as u64);
                 match page.as_ref().and_then(|page| page.entries().next()) {
                     Some(entry) => counted.compare(&candidate, entry.json()),
-                    None => counted.add(candidate.seq, Change::Missing),
+                    None => counted.add(&candidate, Change::Missing),
                 }
             }
             Ok(None) => break,
@@ -356,7 +304,7 @@ async fn read_list(
         why_not = Some(WhyNot::Incomplete(reason));
     }
     match why_not {
-        None => by_key.values().for_each(|candidate| counted.add(candidate.seq, Change::New)),
+        None => by_key.values().for_each(|candidate| counted.add(candidate, Change::New)),
         Some(why) => {
             counted.result.not_compared += by_key.len() as u64;
             counted.result.why_not = Some(why);
@@ -406,7 +354,17 @@ impl Counted {
         Difference { fields: self.fields.into_values().collect(), ..self.result }
     }
 
-    fn add(&mut self, seq: Seq, change: Change) {
+    /// Counts a record, unless it is not sent because only others are.
+    fn add(&mut self, candidate: &Candidate, change: Change) {
+        if candidate.takes(change.is_known()) {
+            self.count(&change);
+        }
+        if self.depth != Depth::Preview {
+            self.result.records.insert(candidate.seq, change);
+        }
+    }
+
+    fn count(&mut self, change: &Change) {
         let count = match change {
             Change::New => &mut self.result.new,
             Change::Changed(_) => &mut self.result.changed,
@@ -415,9 +373,6 @@ impl Counted {
             Change::Missing => &mut self.result.missing,
         };
         *count += 1;
-        if self.depth != Depth::Preview {
-            self.result.records.insert(seq, change);
-        }
     }
 
     /// Returns the key of a request as the list shows it.
@@ -432,12 +387,15 @@ impl Counted {
         if self.depth == Depth::Fields {
             self.result.shown.insert(candidate.seq, self.shown_of(&candidate.body, listed));
         }
-        let (mut changed, mut is_clear) = (Vec::new(), true);
+        let (mut changed, mut is_clear, is_sent) = (Vec::new(), true, candidate.takes(true));
         let changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
         for (index, field, found) in changes {
             match found {
                 Found::Same => {}
                 Found::NotShown => is_clear = false,
+                Found::Other { old, new, is_number, is_as_sent } if !is_sent => {
+                    changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd: None });
+                }
                 Found::Other { old, new, is_number, is_as_sent } => {
                     let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
                     change.records += 1;
@@ -454,7 +412,7 @@ impl Counted {
             (true, true) => Change::Unchanged,
             (true, false) => Change::NotShown,
         };
-        self.add(candidate.seq, change);
+        self.add(candidate, change);
     }
 
     /// Returns the members of a record of the service for the fields of a request.
@@ -538,6 +496,7 @@ pub(crate) fn shown(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::candidate::LastSent;
     use super::*;
 
     fn candidate(body: &str) -> Candidate {
@@ -548,6 +507,8 @@ mod tests {
             target: None,
             body: body.into(),
             sent: LastSent::default(),
+            command: None,
+            only: None,
         }
     }
 

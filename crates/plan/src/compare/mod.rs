@@ -1,5 +1,6 @@
 //! Comparison of a file or a plan with the records of the service.
 
+mod candidate;
 mod difference;
 mod find_orders;
 mod find_sent_lines;
@@ -20,10 +21,9 @@ mod service_lines;
 mod service_list;
 mod text_list;
 
+pub use candidate::{Candidate, LastSent};
 pub(super) use difference::shown;
-pub use difference::{
-    Candidate, Change, ChangedField, Depth, Difference, FieldChange, LastSent, WhyNot, difference, difference_from,
-};
+pub use difference::{Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference, difference_from};
 pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;

@@ -301,6 +301,7 @@ mod tests {
             rows: vec![2],
             sheet: String::new(),
             disposition: Disposition::Send(body.into()),
+            command: None,
             warnings: Vec::new(),
         }
     }

@@ -16,7 +16,7 @@ use super::checks::name::Name;
 use super::checks::repeated::{RepeatedLines, repeated_record};
 use super::checks::suspects::Suspects;
 use super::checks::tables_read::TablesRead;
-use super::decision::to_send;
+use super::decision::{decided, to_send};
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::source::unanswered;
@@ -258,7 +258,9 @@ impl<'t> Assembler<'t> {
         }
         let decision = match row.draft.kind {
             RowKind::Skipped(reason) => Disposition::Skipped(reason),
-            RowKind::Record | RowKind::NoRecord => self.decide(gathered, std::mem::take(problems)),
+            RowKind::Record | RowKind::NoRecord => {
+                decided(gathered, std::mem::take(problems), row.finished.request.command, self.rows.source)
+            }
         };
         let name = row.finished.request.name.take();
         let of_name = |cause| mapper.same_key(number, &row.finished.request.key, cause);
@@ -427,7 +429,7 @@ impl<'t> Assembler<'t> {
         }
         // In a row with a problem, the cells may be misplaced.
         let name = self.rows.name(&group).filter(|_| problems.is_empty());
-        let decision = self.decide(&mut gathered, problems);
+        let decision = decided(&mut gathered, problems, finished.request.command, self.rows.source);
         let mapper = &self.rows.mappers[table];
         let of_name = |cause| mapper.group_problem(row, &group, cause);
         let (decision, mut warnings) = self.conclude(decision, &mut gathered, &histories, &finished, (name, &of_name));
@@ -442,19 +444,6 @@ impl<'t> Assembler<'t> {
     /// Whether sending a record of this kind twice creates a duplicate.
     fn must_not_repeat(&self) -> bool {
         self.rows.template.record.input().must_not_repeat()
-    }
-
-    /// Rejects a record with any problem.
-    fn decide(&self, gathered: &mut Gathered, more: Vec<Problem>) -> Disposition<()> {
-        if gathered.problems.is_empty() && more.is_empty() {
-            return Disposition::Send(());
-        }
-        let found = std::mem::take(&mut gathered.problems);
-        let mut problems: Vec<Problem> =
-            found.into_iter().map(|found| ledger_problem(found, self.rows.source)).collect();
-        problems.extend(more);
-        problems.sort_by_key(|problem| problem.row);
-        Disposition::Rejected(problems)
     }
 
     /// Adds a complete record to the batch and the tally.
@@ -509,12 +498,12 @@ impl<'t> Assembler<'t> {
             _ => warnings.clear(),
         }
         if self.rows.encodes {
-            let Request { key, target, body, .. } = request;
+            let Request { key, target, body, command, .. } = request;
             let sheet = self.tables.sheet_of(seq);
             let disposition = decision.and_then(|()| to_send(body));
             let present = |name: String| (!name.is_empty()).then_some(name);
             let (key, target) = (present(key).or_else(|| present(name)), present(target));
-            self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, warnings });
+            self.batch.records.push(PlannedRecord { key, target, rows, sheet, disposition, command, warnings });
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A complete record as a request, with its values for comparison.
 
+use sheetport_findings::Command;
+
 use super::checks::name::Name;
 
 /// The request for a record. Its buffers are reused.
@@ -11,6 +13,8 @@ pub(crate) struct Request {
     pub target: String,
     /// Empty for an invalid record, and if the body is not needed.
     pub body: String,
+    /// What the rows say is to be done with the record.
+    pub command: Option<Command>,
     /// Values that must be unique among the records.
     pub unique: Vec<UniqueValue>,
     /// The name of the record for comparison, if any.
@@ -40,6 +44,7 @@ impl Request {
         self.key.clear();
         self.target.clear();
         self.body.clear();
+        self.command = None;
         self.unique.clear();
         self.name = None;
         (self.identity_hash, self.body_hash) = (0, 0);

@@ -299,6 +299,7 @@ impl<'a> RowMapper<'a> {
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
         request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
         let (mut kept, is_id) = (None, names.is_id);
+        request.command = mapper.command(gathered);
         if let Some(orders) = &self.source.orders {
             let row = gathered.first_row();
             let located = |cause| mapper.same_key(row, &request.key, cause);

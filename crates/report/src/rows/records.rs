@@ -171,7 +171,7 @@ mod tests {
             let key = Some(seq.to_string());
             let rows = vec![seq.unsigned_abs()];
             let (sheet, warnings) = (String::new(), Vec::new());
-            let record = PlannedRecord { key, target: None, rows, disposition, sheet, warnings };
+            let record = PlannedRecord { key, target: None, rows, disposition, sheet, command: None, warnings };
             plan.add_record(record).await.unwrap();
         }
         let run = plan.finish(0).await.unwrap();

@@ -559,6 +559,7 @@ pub(super) fn planned(record: &Planned) -> PlannedRecord {
         rows: vec![2],
         sheet: String::new(),
         disposition: Disposition::Send(record.body.as_str().into()),
+        command: None,
         warnings: Vec::new(),
     }
 }

@@ -65,6 +65,7 @@ mod tests {
                 rows,
                 sheet: String::new(),
                 disposition,
+                command: None,
                 warnings: Vec::new(),
             });
         }

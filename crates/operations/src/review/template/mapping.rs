@@ -1,6 +1,7 @@
 //! The mapping from columns to fields in a template.
 
 use sheetport_mapping::Template;
+use sheetport_mapping::commands::COMMAND;
 use sheetport_mapping::header_names::HeaderNames;
 use sheetport_mapping::model::{Constant, FieldRule, Place, Source};
 use sheetport_plan as plan;
@@ -82,7 +83,12 @@ fn fields_of(record: RecordKind) -> Vec<MappedField> {
         allowed: Vec::new(),
     };
     let lines = input.lines().map_or(&[][..], |(_, fields)| fields);
-    input.mappable().map(|it| field(it, false)).chain(lines.iter().map(|it| field(it, true))).collect()
+    input
+        .mappable()
+        .chain([&COMMAND])
+        .map(|it| field(it, false))
+        .chain(lines.iter().map(|it| field(it, true)))
+        .collect()
 }
 
 fn of_template(template: &Template, source: &plan::Source) -> Mapping {
