@@ -12,6 +12,7 @@ pub(super) fn upload(args: &Upload, template: &str, context: &Context) -> Comman
     let command = with_pacing(of_input(&args.input, template, context), &args.pacing)
         .switch("changed-only", args.changed_only)
         .flag("only", args.only.map(|only| only.name()))
+        .switch("fill-blank", args.fill_blank)
         .flag("rows", rows)
         .flag("max-errors", args.max_errors.map(|number| number.to_string()))
         .flag("max-unknown", args.max_unknown.map(|number| number.to_string()))

@@ -254,6 +254,8 @@ codes! {
         NotApproved = "not-approved", Record, Nothing, [];
         KnownRecord = "known-record", Service, Nothing, [];
         NewRecord = "new-record", Service, Nothing, [];
+        Filled = "filled", Service, Nothing, [];
+        FieldNotShown = "field-not-shown", Service, Nothing, [];
     }
     History {
         SentBefore = "sent-before", History, Nothing, [];

@@ -8,7 +8,8 @@ use sheetport_findings::Command;
 use sheetport_records::{Field, JsonType, RecordKind};
 use sheetport_values::normalize::folded_word;
 
-use super::model::{Constant, OnBlank, Otherwise, Place, Source, Template, Translate, why_not_only};
+use super::model::{Constant, OnBlank, Otherwise, Place, Source, Template, Translate};
+use super::modes::why_not_only;
 use super::problem::Cause;
 
 /// The field to which a template maps the column.

@@ -36,6 +36,7 @@ pub mod load;
 pub mod lookup;
 pub mod map;
 pub mod model;
+pub mod modes;
 pub mod problem;
 pub mod rivals;
 mod row_test;

@@ -46,6 +46,8 @@ pub struct Template {
     pub accepts: Vec<Code>,
     /// The records to send; `None` for all.
     pub only: Option<Only>,
+    /// Whether only fields are written that are blank in the service.
+    pub fill_blank: bool,
     /// The fields of the record, in the order of [`sheetport_records::Input::mappable`].
     pub fields: Vec<FieldRule>,
     /// The fields of a line, in the order of the contract.
@@ -53,18 +55,6 @@ pub struct Template {
     /// Conditions for the fields of every record.
     pub record_rules: Vec<RecordRule>,
     pub examples: Vec<Example>,
-}
-
-/// Returns why records of a kind can't be told apart as new and known ones for this choice.
-pub fn why_not_only(record: RecordKind, only: Only) -> Option<String> {
-    let input = record.input();
-    match only {
-        Only::New if input.create.is_none() => Some(format!("{} are changed, and never created", input.plural)),
-        Only::Known if input.update.is_none() && input.must_not_repeat() => {
-            Some(format!("{} are created, and never changed", input.plural))
-        }
-        Only::New | Only::Known => None,
-    }
 }
 
 /// The files of lookup tables.

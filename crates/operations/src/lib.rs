@@ -26,6 +26,7 @@ pub mod error;
 pub mod event;
 pub mod exports;
 pub mod files;
+mod fill_blanks;
 mod learned;
 mod lists;
 mod look_again;

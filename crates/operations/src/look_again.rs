@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sheetport_findings::Only;
-use sheetport_ledger::{Causes, Outcome, Problem, RecordState, Seq};
+use sheetport_ledger::{Causes, Outcome, Problem, RecordState, RunSettings, Seq};
 use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, moved_on};
 
 use super::approval::LeftOutRows;
@@ -32,7 +32,7 @@ impl Sending<'_> {
             return Ok(());
         }
         let seen = ledger.seen(run.id).await?;
-        let (pending, mut found) = self.compare(&|candidate| seen.contains_key(&candidate.seq)).await?;
+        let (pending, mut found) = self.compare(&|candidate| seen.contains_key(&candidate.seq), false).await?;
         let (mut outcomes, mut causes) = (Vec::new(), Causes::default());
         for Pending { seq, row, .. } in pending.into_iter().filter(|record| seen.contains_key(&record.seq)) {
             let moved = match (found.records.get(&seq), &found.why_not) {
@@ -66,7 +66,8 @@ impl Sending<'_> {
     pub(super) async fn leave_out_others(&self) -> Result<(), Error> {
         let run = self.run.run();
         let settings = &run.about.settings;
-        if settings.only.is_none() && !settings.commands {
+        let fills = settings.fill_blank;
+        if settings.only.is_none() && !settings.commands && !fills {
             return Ok(());
         }
         // Those of a plan were left out when it was made.
@@ -74,14 +75,19 @@ impl Sending<'_> {
             return Ok(());
         }
         // An update names the record that it changes.
-        let (pending, mut found) =
-            self.compare(&|candidate| candidate.target.is_none() && candidate.only.is_some()).await?;
+        let is_meant = |candidate: &Candidate| fills || candidate.target.is_none() && candidate.only.is_some();
+        let (pending, mut found) = self.compare(&is_meant, fills).await?;
         if found.not_compared > 0 {
-            return Err(not_distinguished(settings.only, found.why_not.take()));
+            return Err(not_distinguished(settings, found.why_not.take()));
         }
         let is_known =
             |record: &Pending| record.is_update || found.records.get(&record.seq).is_some_and(Change::is_known);
-        self.settle_others(pending.iter().map(|record| (record, is_known(record)))).await
+        self.settle_others(pending.iter().map(|record| (record, is_known(record)))).await?;
+        if fills {
+            let is_left = |record: &&Pending| record.only.is_none_or(|only| only.takes(is_known(record)));
+            self.fill_blanks(pending.iter().filter(is_left), &found).await?;
+        }
+        Ok(())
     }
 
     /// Keeps what the service has of the pending records, if the run is to be undoable. Does so once, before the first request: afterwards,
@@ -97,7 +103,7 @@ impl Sending<'_> {
         if ledger.is_begun(run.id).await? || ledger.has_seen(run.id).await? {
             return Ok(());
         }
-        let (pending, mut found) = self.compare(&|_| true).await?;
+        let (pending, mut found) = self.compare(&|_| true, false).await?;
         let is_failed = matches!(found.why_not, Some(WhyNot::Failed(_) | WhyNot::Incomplete(_)));
         if is_failed || found.records.is_empty() && !pending.is_empty() {
             return Err(not_undoable(found.why_not.take()));
@@ -137,8 +143,13 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Compares the pending records for which `is_meant` holds. Returns all pending records.
-    async fn compare(&self, is_meant: &dyn Fn(&Candidate) -> bool) -> Result<(Vec<Pending>, Difference), Error> {
+    /// Compares the pending records for which `is_meant` holds. Returns all pending records. `fills`: only their blank fields are to be
+    /// written.
+    async fn compare(
+        &self,
+        is_meant: &dyn Fn(&Candidate) -> bool,
+        fills: bool,
+    ) -> Result<(Vec<Pending>, Difference), Error> {
         let (ledger, run) = (self.ledger, self.run.run());
         let (about, settings) = (&run.about, &run.about.settings);
         let (mut pending, not_held) = candidates(ledger, run).await?;
@@ -154,6 +165,7 @@ impl Sending<'_> {
         let mut looks = 1;
         let mut found = loop {
             pending.retain(is_meant);
+            pending.iter_mut().for_each(|candidate| candidate.fills = fills);
             add_last_sent(ledger, run, &mut pending).await?;
             let found = difference(about.record, pending, Depth::Whole, &connection, &progress).await;
             if looks == LOOKS || !matches!(found.why_not, Some(WhyNot::Incomplete(_))) {
@@ -172,7 +184,7 @@ impl Sending<'_> {
 /// A record that is to be sent.
 pub(super) struct Pending {
     pub seq: Seq,
-    row: Option<u64>,
+    pub row: Option<u64>,
     is_update: bool,
     /// Whether only new or only known records are sent, and whether its row says so.
     pub only: Option<Only>,
@@ -211,9 +223,13 @@ fn not_comparable(why: Option<WhyNot>) -> Error {
 }
 
 /// Returns the error for a service that does not say which records it has.
-pub(super) fn not_distinguished(only: Option<Only>, why: Option<WhyNot>) -> Error {
+pub(super) fn not_distinguished(settings: &RunSettings, why: Option<WhyNot>) -> Error {
+    if settings.fill_blank {
+        let message = "nothing was sent, because it is not known which fields are blank in the service";
+        return unread(message, why, "try again later if the service can't be read; otherwise, leave out --fill-blank");
+    }
     let message = "nothing was sent, because it is not known which records the service has";
-    let hint = match only {
+    let hint = match settings.only {
         Some(only) => {
             format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name())
         }

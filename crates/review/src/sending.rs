@@ -205,6 +205,7 @@ pub(super) fn plain_upload<'a>(input: Spreadsheet<'a>, sending: SendOptions<'a>)
         sending,
         changed_only: false,
         only: None,
+        fill_blank: false,
         all_or_nothing: false,
         allow_repeat: AllowRepeat::None,
         restore_texts: false,

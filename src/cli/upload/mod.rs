@@ -55,6 +55,9 @@ pub struct Upload {
     /// [default: as the template says, or all]
     #[arg(long, value_name = "WHICH", value_parser = choice(only()))]
     pub only: Option<Only>,
+    /// Write only fields that are blank in the service; new records are sent whole, and records without a blank field stay unchanged
+    #[arg(long)]
+    pub fill_blank: bool,
     /// Send only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
     pub rows: Option<(u64, u64)>,

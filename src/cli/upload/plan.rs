@@ -36,6 +36,9 @@ pub struct Plan {
     /// [default: as the template says, or all]
     #[arg(long, value_name = "WHICH", value_parser = choice(super::only()))]
     pub only: Option<Only>,
+    /// Plan to write only fields that are blank in the service; new records are sent whole
+    #[arg(long)]
+    pub fill_blank: bool,
     /// Plan only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = super::range)]
     pub rows: Option<(u64, u64)>,
@@ -53,7 +56,7 @@ pub struct Plan {
 impl Upload {
     /// Returns the flags of `plan` with the same meaning.
     pub fn into_plan(self) -> Plan {
-        let Upload { input, pacing, changed_only, only, rows, strict, yes, keep_lines, .. } = self;
-        Plan { input, pacing, output: None, changed_only, only, rows, strict, yes, keep_lines }
+        let Upload { input, pacing, changed_only, only, fill_blank, rows, strict, yes, keep_lines, .. } = self;
+        Plan { input, pacing, output: None, changed_only, only, fill_blank, rows, strict, yes, keep_lines }
     }
 }

@@ -176,6 +176,8 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "changed_only": settings.changed_only,
         "keep_lines": settings.keep_lines,
         "only": settings.only.map(Only::name),
+        "commands": settings.commands,
+        "fill_blank": settings.fill_blank,
         "undoable": settings.undoable,
         "accept": settings.accept,
         "report": settings.report,

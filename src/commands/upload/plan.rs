@@ -21,6 +21,7 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
         sending: SendOptions { concurrency: args.pacing.concurrency, rate: args.pacing.rate, ..SendOptions::default() },
         changed_only: args.changed_only,
         only: args.only,
+        fill_blank: args.fill_blank,
         all_or_nothing: false,
         allow_repeat: AllowRepeat::None,
         restore_texts: false,

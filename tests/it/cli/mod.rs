@@ -44,6 +44,7 @@ mod export_way_back;
 mod export_workbook;
 mod extended_templates;
 mod features;
+mod fill_blank;
 mod first_hour;
 mod german;
 mod german_reports;

@@ -9,7 +9,7 @@ use sheetport_export::{ExportOptions, Since};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
-use sheetport_mapping::model::why_not_only;
+use sheetport_mapping::modes::{why_not_fill, why_not_only};
 use sheetport_operations::error::Error;
 use sheetport_operations::exports::{EXPORTABLE, ExportRequest, IdSource};
 use sheetport_operations::files::{resolved, sibling};
@@ -195,6 +195,9 @@ impl Reader<'_> {
                 {
                     let message = format!("only = \"{}\" is not possible: {why}", only.name());
                     self.notes.note(span.clone(), message, None);
+                }
+                if let Some(why) = why_not_fill(template.record).filter(|_| keys.fill_blank) {
+                    self.notes.note(span.clone(), format!("fill_blank is not possible: {why}"), None);
                 }
                 let wrong = [
                     given("changed_only", keys.changed_only && input.key.is_empty()),

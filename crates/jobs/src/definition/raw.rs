@@ -48,6 +48,7 @@ pub(crate) struct UploadKeys {
     pub changed_only: bool,
     /// The records to send; as the template says if missing.
     pub only: Option<Parsed<OnlyName>>,
+    pub fill_blank: bool,
     pub keep_lines: bool,
     /// Questions that are answered with yes.
     pub accept: Vec<Parsed<Question>>,

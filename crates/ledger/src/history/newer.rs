@@ -304,6 +304,10 @@ impl Ledger {
             for (seq, key) in equal {
                 let outcome = outcomes.get(&seq);
                 let intent = intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
+                // Its fields had values, which need not be those of the other run.
+                if outcome.is_some_and(|outcome| outcome.problems.iter().any(|problem| problem.code == Code::Filled)) {
+                    continue;
+                }
                 let is_accepted = match Effect::of(outcome.map(|outcome| outcome.state), intent.is_some()) {
                     Some(Effect::Accepted | Effect::NotNeeded) => true,
                     Some(Effect::Uncertain) => false,

@@ -26,19 +26,44 @@ impl Ledger {
     ) -> Result<(), Error> {
         let run = locked.id();
         let mut transaction = self.begin().await?;
-        insert_outcomes(&mut transaction, run, left_out).await?;
-        let mut rest = bodies.range(Seq::MIN..);
-        while let Some((seq, _)) = rest.next() {
-            let missing = || corrupt(format_args!("run {run} has no request for the record {seq}"));
-            let block = self.record_block_of(run, *seq).await?.ok_or_else(missing)?;
-            rest = bodies.range(block.end()..);
-            replace_bodies(&mut transaction, run, block, bodies).await?;
-        }
+        self.take_away_in(&mut transaction, run, left_out, bodies).await?;
         let update = sql::query("UPDATE run SET approved_at = $2 WHERE id = $1").bind(run).bind(now);
         seal::change(&mut transaction, run, update).await?;
         let event = NewEvent::of(Action::Approved).counting(approved.cast_signed());
         event.write(&mut transaction, run, now).await?;
         transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Stores in one transaction which records of a run are left out, and the requests with fewer fields. Nothing of the run may have been
+    /// sent.
+    pub async fn take_away(
+        &self,
+        locked: &LockedRun,
+        left_out: &[Outcome],
+        bodies: &BTreeMap<Seq, Box<str>>,
+    ) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        self.take_away_in(&mut transaction, locked.id(), left_out, bodies).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    async fn take_away_in(
+        &self,
+        transaction: &mut Transaction,
+        run: RunId,
+        left_out: &[Outcome],
+        bodies: &BTreeMap<Seq, Box<str>>,
+    ) -> Result<(), Error> {
+        insert_outcomes(transaction, run, left_out).await?;
+        let mut rest = bodies.range(Seq::MIN..);
+        while let Some((seq, _)) = rest.next() {
+            let missing = || corrupt(format_args!("run {run} has no request for the record {seq}"));
+            let block = self.record_block_of(run, *seq).await?.ok_or_else(missing)?;
+            rest = bodies.range(block.end()..);
+            replace_bodies(transaction, run, block, bodies).await?;
+        }
         Ok(())
     }
 

@@ -31,6 +31,7 @@ pub(super) struct RawTemplate {
     #[serde(default)]
     pub accept: Vec<Spanned<String>>,
     pub only: Option<Spanned<String>>,
+    pub fill_blank: Option<Spanned<bool>>,
     #[serde(default)]
     pub sheet: RawSheet,
     pub unpivot: Option<Spanned<RawUnpivot>>,

@@ -10,7 +10,8 @@ use sheetport_values::locale::order_of;
 use toml::Spanned;
 
 use super::super::commands::COMMAND;
-use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template, why_not_only};
+use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
+use super::super::modes::{why_not_fill, why_not_only};
 use super::checker::Checker;
 use super::field::SheetDefaults;
 use super::raw::{RawField, RawGroup, RawTemplate, column_names};
@@ -62,6 +63,13 @@ impl Checker<'_> {
             let message = format!("only = \"{}\" is not possible: {why}", only.name());
             self.note(self.error(span, message, Some("leave out this key")));
         }
+        let fill_blank = raw.fill_blank.as_ref().is_some_and(|fills| *fills.get_ref());
+        if let (true, Some(fills)) = (fill_blank, &raw.fill_blank)
+            && let Some(why) = why_not_fill(record)
+        {
+            let message = format!("fill_blank is not possible: {why}");
+            self.note(self.error(fills.span(), message, Some("leave out this key")));
+        }
         let declared = |raw: &RawFields, table: &str| -> Vec<String> {
             let removed = self.removed.keys_of(&[table]).into_iter().map(str::to_owned);
             raw.keys().map(|name| name.get_ref().clone()).chain(removed).collect()
@@ -90,6 +98,7 @@ impl Checker<'_> {
             duplicates: duplicates?.unwrap_or(Duplicates::Error),
             accepts,
             only,
+            fill_blank,
             fields,
             lines,
             record_rules: Vec::new(),

@@ -51,6 +51,7 @@ pub(crate) fn plan_again(context: &Context, run: &Run) -> Option<String> {
     let command = command.short('t', "template", &about.template).flag("sheet", sheet);
     let only = about.settings.only.map(Only::name);
     let command = command.switch("changed-only", about.settings.changed_only).flag("only", only);
+    let command = command.switch("fill-blank", about.settings.fill_blank);
     Some(command.switch("keep-lines", about.settings.keep_lines).to_string())
 }
 
@@ -72,6 +73,7 @@ pub(crate) fn begin_again(context: &Context, run: &Run) -> Option<String> {
         .flag("rows", about.chosen.map(|(first, last)| format!("{first}-{last}")))
         .switch("changed-only", about.settings.changed_only)
         .flag("only", about.settings.only.map(Only::name))
+        .switch("fill-blank", about.settings.fill_blank)
         .switch("strict", about.settings.strict)
         .switch("all-or-nothing", about.settings.all_or_nothing);
     Some(command.to_string())

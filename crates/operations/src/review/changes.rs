@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sheetport_ledger::{Disposition, RunId, Seq};
-use sheetport_plan::approve::{Mark, can_leave_out};
-use sheetport_plan::compare::{Change, ChangedField, Difference, planned_values};
+use sheetport_plan::approve::Mark;
+use sheetport_plan::compare::{Change, ChangedField, Difference, can_leave_out, planned_values};
 use sheetport_records::RecordKind;
 
 use super::super::context::Context;

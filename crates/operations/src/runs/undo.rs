@@ -436,6 +436,7 @@ impl Planned {
                         sent: LastSent { id: None, body: last },
                         command: None,
                         only: None,
+                        fills: false,
                     };
                     // A counter-movement is a new one.
                     let is_new = needs_no_look(run.about.record, record.target.is_some());

@@ -78,13 +78,15 @@ pub fn plan_changes<'a>(
         let looked_at = now();
         let (mut candidates, not_held) = candidates(&ledger, planned).await?;
         add_last_sent(&ledger, planned, &mut candidates).await?;
+        candidates.iter_mut().for_each(|candidate| candidate.fills = settings.fill_blank);
         let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
-        if settings.only.is_some() || settings.commands {
+        if settings.only.is_some() || settings.commands || settings.fill_blank {
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
-            if not_held > 0 || pending.iter().any(|record| record.only.is_some() && !is_compared(record)) {
-                return Err(not_distinguished(settings.only, difference.why_not.take()));
+            let needs_look = |record: &Pending| settings.fill_blank || record.only.is_some();
+            if not_held > 0 || pending.iter().any(|record| needs_look(record) && !is_compared(record)) {
+                return Err(not_distinguished(settings, difference.why_not.take()));
             }
             let is_known = |seq: Seq| difference.records.get(&seq).is_some_and(Change::is_known);
             sending.settle_others(pending.iter().map(|record| (record, is_known(record.seq)))).await?;
@@ -92,6 +94,10 @@ pub fn plan_changes<'a>(
                 pending.iter().filter_map(|record| Some((record.seq, record.only?))).collect();
             let is_taken = |seq: &Seq, change: &Change| only.get(seq).is_none_or(|only| only.takes(change.is_known()));
             difference.records.retain(|seq, change| is_taken(seq, change));
+            if settings.fill_blank {
+                let is_left = |record: &&Pending| difference.records.contains_key(&record.seq);
+                sending.fill_blanks(pending.iter().filter(is_left), &difference).await?;
+            }
         }
         store_learned_sizes(context, &connection, client.address()).await;
         ledger.store_seen(id, &difference.seen(), Some(looked_at)).await?;

@@ -8,7 +8,7 @@ use sheetport_client::Client;
 use sheetport_findings::{Code, Only};
 use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Ledger, LockedRun, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
-use sheetport_mapping::model::why_not_only;
+use sheetport_mapping::modes::{why_not_fill, why_not_only};
 use sheetport_plan::compare::{Connection, Scope, count_changed};
 use sheetport_plan::sent_before::AsksOfEdited;
 use sheetport_plan::{Source, Tally, unanswered};
@@ -39,6 +39,8 @@ pub struct Upload<'a> {
     pub changed_only: bool,
     /// The records to send. `None`: as the template says.
     pub only: Option<Only>,
+    /// Writes only fields that are blank in the service. If false, the template decides.
+    pub fill_blank: bool,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Records to send even if they were sent before. This creates duplicates.
@@ -174,6 +176,7 @@ pub(super) async fn plan_upload<'a>(
         changed_only: upload.changed_only,
         only: upload.only.or(upload.input.template.only),
         commands: upload.input.template.has_commands(),
+        fill_blank: upload.fill_blank || upload.input.template.fill_blank,
         keep_lines: upload.keep_lines,
         undoable: upload.undoable,
         allow_repeat: upload.allow_repeat.clone(),
@@ -339,6 +342,11 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
         let flag = format!("--only {}", only.name());
         return Err(Error::invalid(format!("{flag} is not possible: {why}"), format!("leave out {flag}")));
     }
+    if upload.fill_blank
+        && let Some(why) = why_not_fill(template.record)
+    {
+        return Err(Error::invalid(format!("--fill-blank is not possible: {why}"), "leave out --fill-blank"));
+    }
     if upload.changed_only && input.key.is_empty() {
         let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);
         return Err(Error::invalid(message, "leave out --changed-only"));
@@ -423,6 +431,7 @@ mod tests {
             sending: SendOptions { concurrency: Some(1), ..SendOptions::default() },
             changed_only: false,
             only: None,
+            fill_blank: false,
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,

@@ -5,9 +5,9 @@ use sheetport_findings::Code;
 use sheetport_ledger::{Problem, Seen, SeenField};
 use sheetport_records::RecordKind;
 
-use super::edited::{Edit, edit, without_fields};
+use super::edited::{Edit, edit};
 use super::file::Mark;
-use crate::compare::{record_of_body, shown};
+use crate::compare::{record_of_body, shown, without_fields};
 
 /// What counts for changes without a yes or a no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,5 @@ mod file;
 mod id;
 
 pub use decide::{Approve, Decided, Objection, Reason, decide_record, decide_unmarked};
-pub use edited::can_leave_out;
 pub use file::{APPROVE, ChangesFile, FIELD, Mark, PLAN, PLANNED, Refused};
 pub use id::change_id;

@@ -21,6 +21,8 @@ pub struct Candidate {
     pub command: Option<Command>,
     /// Whether it is sent only as a new record, or only as a known one.
     pub only: Option<Only>,
+    /// Whether only those of its fields are written that are blank in the service.
+    pub fills: bool,
 }
 
 impl Candidate {
@@ -38,6 +40,7 @@ impl Candidate {
             sent: LastSent::default(),
             command: record.command,
             only: None,
+            fills: false,
         })
     }
 

@@ -14,6 +14,7 @@ use sheetport_ledger::{Seen, Seq};
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
 use super::candidate::Candidate;
+use super::fill_blank::{Found, Withheld};
 use super::odd_changes::{OddChange, Overview};
 use super::request_body::{external_id, object, record_of_body};
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
@@ -58,6 +59,8 @@ pub struct Difference {
     pub fields: Vec<FieldChange>,
     /// The compared records, unless it is for a preview. Those that are not in it were not compared.
     pub records: BTreeMap<Seq, Change>,
+    /// The fields that are not written, of records of which only blank fields are.
+    pub withheld: BTreeMap<Seq, Withheld>,
     /// What the service shows of the fields of the requests, for [`Depth::Fields`]: a JSON object with the names of the service.
     pub shown: BTreeMap<Seq, Box<str>>,
 }
@@ -388,7 +391,12 @@ impl Counted {
             self.result.shown.insert(candidate.seq, self.shown_of(&candidate.body, listed));
         }
         let (mut changed, mut is_clear, is_sent) = (Vec::new(), true, candidate.takes(true));
-        let changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
+        let mut changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
+        if candidate.fills {
+            let withheld = Withheld::split_off(self.input, &mut changes);
+            is_clear = withheld.not_shown.is_empty();
+            self.result.withheld.insert(candidate.seq, withheld);
+        }
         for (index, field, found) in changes {
             match found {
                 Found::Same => {}
@@ -478,13 +486,6 @@ impl Counted {
     }
 }
 
-/// A field of a request, compared with the record of the service.
-enum Found {
-    Same,
-    Other { old: Box<str>, new: String, is_number: bool, is_as_sent: bool },
-    NotShown,
-}
-
 /// Returns a value for people.
 pub(crate) fn shown(json: &str) -> String {
     match json {
@@ -509,6 +510,7 @@ mod tests {
             sent: LastSent::default(),
             command: None,
             only: None,
+            fills: false,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod candidate;
 mod difference;
+mod fill_blank;
 mod find_orders;
 mod find_sent_lines;
 mod known_texts;
@@ -24,6 +25,7 @@ mod text_list;
 pub use candidate::{Candidate, LastSent};
 pub(super) use difference::shown;
 pub use difference::{Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference, difference_from};
+pub use fill_blank::Withheld;
 pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
@@ -39,7 +41,8 @@ pub use order_addresses::OrderAddresses;
 pub(super) use order_addresses::OtherLines;
 pub use planned_values::planned_values;
 pub use references::{Scope, find_references};
-pub(super) use request_body::{object, record_of_body};
+pub use request_body::can_leave_out;
+pub(super) use request_body::{object, record_of_body, without_fields};
 pub(super) use service_lines::{are_same_lines, sendable};
 pub use service_list::Connection;
 pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};
