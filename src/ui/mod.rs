@@ -8,6 +8,7 @@ mod columns;
 mod data;
 pub mod inference;
 mod log;
+pub mod markdown;
 pub mod problems;
 pub mod profile;
 pub mod progress;

@@ -13,11 +13,8 @@ use super::modes::why_not_only;
 use super::problem::Cause;
 
 /// The field to which a template maps the column.
-pub static COMMAND: Field = Field::optional(
-    "command",
-    JsonType::String,
-    "What is done with the record: create, update or skip; blank as with all others; not sent",
-);
+pub static COMMAND: Field =
+    Field::optional("command", JsonType::String, "what is done with the record: create, update or skip; not sent");
 
 /// What a word asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,8 @@ Nothing is sent. The plan is kept as a run: `sheetport apply` sends what is appr
 Examples:
   sheetport plan prices.xlsx -t items
   sheetport plan prices.csv -t prices.toml -o changes.xlsx
-  sheetport plan orders.csv -t orders --json";
+  sheetport plan orders.csv -t orders --json
+  sheetport plan prices.csv -t prices.toml --markdown >> \"$GITHUB_STEP_SUMMARY\"";
 
 #[derive(Args, Debug, Default)]
 #[command(after_help = PLAN_EXAMPLES)]
@@ -28,6 +29,9 @@ pub struct Plan {
     /// Write each change to a new file, to approve and apply: row, record, field, the value now and the planned one
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Print the plan as Markdown, for a pull request: counts, fields, and the first changes, odd ones before others
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
     /// Leave records out of the plan that have not changed since the service accepted them from this machine, or that its list
     /// of items shows with the same values
     #[arg(long)]
@@ -57,6 +61,18 @@ impl Upload {
     /// Returns the flags of `plan` with the same meaning.
     pub fn into_plan(self) -> Plan {
         let Upload { input, pacing, changed_only, only, fill_blank, rows, strict, yes, keep_lines, .. } = self;
-        Plan { input, pacing, output: None, changed_only, only, fill_blank, rows, strict, yes, keep_lines }
+        Plan {
+            input,
+            pacing,
+            output: None,
+            markdown: false,
+            changed_only,
+            only,
+            fill_blank,
+            rows,
+            strict,
+            yes,
+            keep_lines,
+        }
     }
 }

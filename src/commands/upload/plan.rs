@@ -34,16 +34,23 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
     };
     let console = Console::new(output);
     let observer = |event: operations::Event<'_>| console.show(event);
-    let planned = match operations::plan_changes(context, upload, args.output.as_deref(), &observer).await {
+    let most = if args.markdown { ui::markdown::MOST } else { 0 };
+    let planned = match operations::plan_changes(context, upload, args.output.as_deref(), most, &observer).await {
         Ok(planned) => planned,
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
     console.finish(planned.requests);
-    let PlannedChanges { run, accounting, tally, difference, left_out, written, next, requests } = planned;
+    let PlannedChanges { run, accounting, tally, difference, first, left_out, written, next, requests } = planned;
+    let next = next.filter(|_| tally.questions.is_empty());
+    if args.markdown {
+        ui::markdown::print(&run, &accounting, &difference, &first, next.as_deref());
+        let mut summary = Summary::of_run("plan", &run, &accounting, written, next);
+        summary.of_plan(&tally, &left_out, requests);
+        return Ok(summary.exit());
+    }
     if output.talks() {
         ui::changes::print(&difference);
     }
-    let next = next.filter(|_| tally.questions.is_empty());
     let mut summary = Summary::of_run("plan", &run, &accounting, written, next);
     summary.of_plan(&tally, &left_out, requests);
     summary.changes = Some(Changes::of(&difference));

@@ -82,6 +82,7 @@ mod orders;
 mod other_programs;
 mod page;
 mod plan;
+mod plan_markdown;
 mod pooler;
 pub mod process;
 mod profile;

@@ -6,6 +6,7 @@ mod compare;
 mod explain;
 mod fate;
 mod find_sample;
+mod first_changes;
 mod plan_changes;
 mod preview;
 mod retry_report;
@@ -19,6 +20,7 @@ pub use explain::{ColumnExplanation, ExplainedRecord, Explanation, PlannedOutcom
 pub use fate::Fate;
 pub(super) use fate::{first_problem, is_sent_before};
 pub use find_sample::{SAMPLE_NAME, Sample, find_sample};
+pub use first_changes::FirstChange;
 pub use plan_changes::{PlannedChanges, plan_changes};
 pub(super) use preview::warn_of_changes;
 pub use preview::{Preview, PreviewedRequest};

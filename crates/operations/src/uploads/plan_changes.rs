@@ -20,6 +20,7 @@ use super::super::planned_records::{add_last_sent, candidates};
 use super::super::results::next_command;
 use super::super::send::{Sending, speed};
 use super::changes_file::{new_table, write};
+use super::first_changes::{FirstChange, first_changes};
 use super::upload::{Begun, Planned, Upload, plan_upload};
 use crate::operation::LocalOperation;
 
@@ -30,6 +31,8 @@ pub struct PlannedChanges {
     pub accounting: Accounting,
     pub tally: Tally,
     pub difference: Difference,
+    /// The changes that a person should look at first.
+    pub first: Vec<FirstChange>,
     /// Records left out because earlier runs sent them.
     pub left_out: Vec<LeftOut>,
     /// The file of the changes, if asked for.
@@ -40,7 +43,8 @@ pub struct PlannedChanges {
     pub requests: u64,
 }
 
-/// Plans an upload and compares each of its records with the service. Sends nothing. `output`: a new file for the changes.
+/// Plans an upload and compares each of its records with the service. Sends nothing. `output`: a new file for the changes. `most`: how many
+/// of the changed fields are listed.
 ///
 /// # Errors
 /// Those of an upload, and if the changes can't be written. A service whose records can't be read is no error: the difference says why they
@@ -49,6 +53,7 @@ pub fn plan_changes<'a>(
     context: &'a Context,
     upload: Upload<'a>,
     output: Option<&'a Path>,
+    most: usize,
     observer: Observer<'a>,
 ) -> LocalOperation<'a, PlannedChanges> {
     Box::pin(async move {
@@ -110,9 +115,11 @@ pub fn plan_changes<'a>(
             Some((path, format)) => Some(write(&ledger, &run, &difference, path, format).await?),
             None => None,
         };
+        let first = first_changes(&ledger, id, &difference, most).await?;
         let next = (accounting.pending > 0).then(|| next_command::apply(context, id, written.as_deref()));
         drop(sending);
         ledger.close().await;
-        Ok(PlannedChanges { run, accounting, tally, difference, left_out, written, next, requests: client.requests() })
+        let requests = client.requests();
+        Ok(PlannedChanges { run, accounting, tally, difference, first, left_out, written, next, requests })
     })
 }
