@@ -8,10 +8,14 @@ use crate::commands::input::{Purpose, open, spreadsheet, with_suggestion};
 use crate::commands::summary::Summary;
 use crate::commands::summary::changes::Changes;
 use crate::error::{Exit, Failure};
-use crate::settings::Settings;
+use crate::settings::{Output, Settings};
 use crate::ui;
 
 pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result<Exit, Failure> {
+    // What is printed beside the Markdown would be a part of it.
+    let quiet =
+        args.markdown.then(|| Settings { output: Output { quiet: true, ..settings.output }, ..settings.clone() });
+    let settings = quiet.as_ref().unwrap_or(settings);
     let (context, output) = (&settings.context, settings.output);
     let file = open(&args.input.file, settings).await?;
     let mut input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;

@@ -76,14 +76,15 @@ fn what_is_not_shown_is_not_written() {
     let (place, served) = desk(&["--literal"]);
     place.write("d.csv", "SKU,Name,Price,Description\nA-1,Other,9,zinc\nA-2,Nut,9,zinc\n");
     place.write("d.toml", "extends = \"t.toml\"\n[fields.description]\ncolumn = \"Description\"\n");
-    // Both are known by the ids that the service has answered.
+    // Both records are known by the ids that the service has answered.
     let told =
         served.sheetport(&place, ["upload", "d.csv", "-t", "d.toml", "--fill-blank", "--report", "r.csv"]).exits(0);
-    told.says(&["not written, because the service does not show whether they are blank: description"]);
-    assert_eq!(column(&table(&place.path("r.csv")), "sheetport_status"), ["skipped", "sent"]);
+    // It shows no field without a value either.
+    told.says(&["not written, because the service does not show whether they are blank: description, name"]);
+    assert_eq!(column(&table(&place.path("r.csv")), "sheetport_status"), ["skipped", "skipped"]);
     let shown = place.sheetport(["serve", "show", "--data", "service", "items", "A-2", "--json"]).exits(0).json();
     let item = &shown["records"][0];
-    assert_eq!((&item["name"], &item["description"]), (&"Nut".into(), &Value::Null), "{shown}");
+    assert_eq!((&item["name"], &item["description"]), (&Value::Null, &Value::Null), "{shown}");
     let refused = served.sheetport(&place, ["upload", "new.csv", "-t", "t.toml", "--fill-blank"]).run();
     assert_ne!(refused.code, Some(0));
     refused.says(&["it is not known which fields are blank in the service", "leave out --fill-blank"]);

@@ -149,7 +149,8 @@ impl Ledger {
     pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
         let age = self.age_for(run, keys).await?;
         let query = "SELECT intent.run, intent.first, intent.last, intent.at, \
-                     COALESCE((SELECT total.skipped + total.rejected FROM total WHERE total.run = run.id), 0) \
+                     COALESCE((SELECT total.skipped + total.rejected + CASE WHEN run.fill_blank IS NULL THEN 0 ELSE total.unchanged END \
+                     FROM total WHERE total.run = run.id), 0) \
                      FROM run JOIN intent ON intent.run = run.id \
                      WHERE run.id > $1 AND (run.state IN ('planned', 'queued') OR run.finished_at >= $2) AND intent.at >= $2";
         let begun: Vec<(RunId, Seq, Seq, i64, i64)> =
