@@ -151,6 +151,7 @@ fn prepare(folder: &Path, scale: f64, typed: bool) -> Ended<()> {
                 rows: vec![at],
                 disposition,
                 sheet: String::new(),
+                command: None,
                 warnings: Vec::new(),
             })
             .await?;
