@@ -41,7 +41,6 @@ const WORDS: &[(&str, Word)] = &[
     ("merge", Word::Do(Command::Merge)),
     ("upsert", Word::Do(Command::Merge)),
     ("zusammenführen", Word::Do(Command::Merge)),
-    ("anlegen oder ändern", Word::Do(Command::Merge)),
     ("skip", Word::Do(Command::Skip)),
     ("ignore", Word::Do(Command::Skip)),
     ("überspringen", Word::Do(Command::Skip)),
