@@ -93,7 +93,7 @@ pub fn plan_to_review<'a>(
 ) -> LocalOperation<'a, PlanReview> {
     Box::pin(async move {
         let PlannedChanges { run, mut difference, requests, .. } =
-            plan_changes(context, upload, None, observer).await?;
+            plan_changes(context, upload, None, 0, observer).await?;
         let found = std::mem::take(&mut difference.records);
         let changes = ChangeList::load(context, run.id, run.about.record, found).await?;
         Ok(PlanReview { run: run.id, difference, changes, requests })
