@@ -4,6 +4,7 @@ mod answers;
 mod doubles;
 pub mod exports;
 mod flips;
+mod interleavings;
 mod once;
 mod page_sizes;
 mod pagers;
