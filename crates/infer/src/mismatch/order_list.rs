@@ -10,7 +10,15 @@ use super::sheet_topics::is_about_people;
 
 /// Returns whether the first rows of a sheet, with their header, are lines of orders.
 pub fn is_list_of_orders(top: &[Row]) -> bool {
-    is_order_list(&Sample::new(top.to_vec(), RecordKind::Order))
+    let orders = Slots::of(RecordKind::Order);
+    let fields = [(Place::Record, "companyExternalId"), (Place::Record, "orderAt"), (Place::Line, "quantity")];
+    let may_be = |header: &Header| {
+        let mut slots = fields.iter().filter_map(|(place, field)| orders.find(*place, field));
+        slots.any(|slot| slot.names.has_name(header)) || is_about_people(header)
+    };
+    // Judging the values takes longer than the rest of checking a small sheet, and all such lists have one of these columns.
+    Sample::headers(top, RecordKind::Order).iter().any(may_be)
+        && is_order_list(&Sample::new(top.to_vec(), RecordKind::Order))
 }
 
 /// Returns whether the rows are lines of orders and not items, by what only orders have together:

@@ -37,18 +37,17 @@ pub fn unused_values(template: &Template, layout: &Layout) -> Vec<(usize, &'stat
         let Some(name) = layout.header.names.get(*column) else { continue };
         let header = Header::new(name);
         // A word for a unit or a currency makes no other field more probable.
-        let has_unit = price_unit(name).is_some() || in_header(name).is_some();
+        let has_unit = || price_unit(name).is_some() || in_header(name).is_some();
         let scores = rules.iter().filter_map(|(rule, is_missing)| {
             // The total of a line is no price of one.
             let is_total = rule.place == Place::Line && header.is_total();
             let slot = slots.find(rule.place, rule.field.name).filter(|_| !is_total)?;
             let score = slot.names.best_match(&header, None)?.score;
-            let least = match (rule.field.is_money, has_unit) {
-                (false, _) => CERTAIN,
-                (true, true) => WITH_UNIT,
-                (true, false) => PROBABLE,
+            let is_likely = match rule.field.is_money {
+                false => score >= CERTAIN,
+                true => score >= PROBABLE || score >= WITH_UNIT && has_unit(),
             };
-            (score >= least).then_some((score, rule.field, *is_missing))
+            is_likely.then_some((score, rule.field, *is_missing))
         });
         let best = scores.reduce(|best, next| if next.0 > best.0 { next } else { best });
         if let Some((_, field, true)) = best

@@ -74,6 +74,12 @@ impl Sample {
         Sample::below(header, top, rows)
     }
 
+    /// Returns the headers that the sample of these rows has.
+    pub(crate) fn headers(rows: &[Row], kind: RecordKind) -> Vec<Header> {
+        let rows = &rows[..rows.len().min(Sample::NEEDED)];
+        HeaderRow::find(&top(rows), kind).names.iter().map(|name| Header::new(name)).collect()
+    }
+
     /// Returns the samples of a sheet for kinds of records, each with its kinds: most kinds find the same header.
     pub fn of_kinds(mut rows: Vec<Row>, kinds: &[RecordKind]) -> Vec<(Sample, Vec<RecordKind>)> {
         rows.truncate(Sample::NEEDED);

@@ -72,6 +72,9 @@ static MULTIPLE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:^|[^\p{L}])(k|t|m)\s?(?:€|\$|£|(?:eur|usd|chf|gbp)(?:[^\p{L}]|$))").expect("a constant pattern")
 });
 
+/// One of these is in each text that the pattern fits. Compiling it takes longer than checking a small sheet.
+const CURRENCIES: [&str; 7] = ["€", "$", "£", "eur", "usd", "chf", "gbp"];
+
 /// Shorter words are not searched for at the end of a compound.
 const MIN_OF_COMPOUND: usize = 5;
 
@@ -127,7 +130,9 @@ pub fn price_unit(header: &str) -> Option<PriceUnit> {
             _ => {}
         }
     }
-    if let Some(found) = MULTIPLE.captures(&lower) {
+    if CURRENCIES.iter().any(|currency| lower.contains(currency))
+        && let Some(found) = MULTIPLE.captures(&lower)
+    {
         let factor = if &found[1] == "m" { 1_000_000 } else { 1000 };
         return scale(Decimal::from(factor), found[0].trim());
     }

@@ -255,7 +255,10 @@ fn by_name(text: &str) -> Option<Currency> {
 /// `None` if the header names no currency, several, or only a possible one, such as `All prices`.
 pub fn in_header(header: &str) -> Option<CurrencyMark> {
     // Longer texts are not headers. This check matters because each header is searched once per column name of a template.
-    if header.len() > MAX_HEADER {
+    // Nor are numbers, which are most of the cells that are compared.
+    if header.len() > MAX_HEADER
+        || header.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b',' | b'-' | b':' | b' '))
+    {
         return None;
     }
     let words = header.split(|c: char| !c.is_alphanumeric()).filter_map(named);
