@@ -58,8 +58,9 @@ impl Sending<'_> {
         Ok(())
     }
 
-    /// Leaves out new or known records, if only the others are to be sent, as the run or their rows say. Does so once, before the first request: those that the run
-    /// creates are known from then on.
+    /// Leaves out new or known records, if only the others are to be sent, as the run or their rows say, and the fields that are not blank, if
+    /// only blank ones are to be written. Does so again when the run is resumed: somebody may have created a record or filled a field
+    /// meanwhile. A record that the run itself had created just before it was killed is left out then, too, with the values that it has.
     ///
     /// # Errors
     /// If the service does not say which records it has.
@@ -70,8 +71,8 @@ impl Sending<'_> {
         if settings.only.is_none() && !settings.commands && !fills {
             return Ok(());
         }
-        // Those of a plan were left out when it was made.
-        if run.looked_at.is_some() || self.ledger.is_begun(run.id).await? {
+        // Those of a plan were left out when it was made, and what others have changed since is found by its fields.
+        if run.looks_again() {
             return Ok(());
         }
         // An update names the record that it changes.
@@ -238,6 +239,12 @@ pub(super) fn not_distinguished(settings: &RunSettings, why: Option<WhyNot>) -> 
         }
     };
     unread(message, why, &hint)
+}
+
+/// Returns the error for blank fields that workers are to fill.
+pub(super) fn not_queued() -> Error {
+    let message = "only blank fields are to be written, and workers send later without a look at what is blank then";
+    Error::invalid(message, "leave out --queue, or --fill-blank and fill_blank of the template")
 }
 
 fn not_undoable(why: Option<WhyNot>) -> Error {

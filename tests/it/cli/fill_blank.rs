@@ -13,6 +13,7 @@ const AFTER: &str = "SKU,Name,Price\nA-1,Other,9\nA-2,Nut,9\nA-3,Other,9\nA-4,Ca
 
 fn desk(words: &[&str]) -> (Place, Served) {
     let place = Place::new();
+    place.write("faults.toml", "[[fault]]\nkey = \"X-1\"\nanswer = { status = 422, message = \"no\" }\n");
     let served = Served::start_with(&place, 0, words);
     place.write("old.csv", BEFORE);
     place.write("new.csv", AFTER);
@@ -112,4 +113,57 @@ fn an_older_upload_is_not_superseded_by_filled_fields() {
     let told = summary(&served.sheetport(&place, ["resume", "2", "--json"]).exits(0));
     assert_eq!(accounting(&told), "1: sent 1");
     assert_eq!(items(&served)[0], "A-1 Bolt 5");
+}
+
+/// Somebody fills a field in while the run is stopped.
+#[test]
+fn a_resumed_upload_looks_again_at_what_is_blank() {
+    let (place, served) = desk_with_a_refusal();
+    served.sheetport(&place, STOPPED.iter().chain(&["--fill-blank"]).copied()).exits(9);
+    served.post("/v1/public/items", r#"{"externalId":"A-3","price":3}"#);
+    served.sheetport(&place, ["resume", "2", "--max-errors", "1"]).exits(3);
+    assert_eq!(items(&served)[2..], ["A-3 Pin 3", "A-6 Cap 9"]);
+}
+
+/// Somebody creates a record while the run is stopped.
+#[test]
+fn a_resumed_upload_looks_again_at_what_is_new() {
+    let (place, served) = desk_with_a_refusal();
+    served.sheetport(&place, STOPPED.iter().chain(&["--only", "new"]).copied()).exits(9);
+    served.post("/v1/public/items", r#"{"externalId":"A-6","name":"Own","price":3}"#);
+    served.sheetport(&place, ["resume", "2", "--max-errors", "1"]).exits(3);
+    assert_eq!(items(&served)[2..], ["A-3 Pin null", "A-6 Own 3"]);
+}
+
+#[test]
+fn a_corrected_report_is_filled_in_as_asked() {
+    let (place, served) = desk(&[]);
+    place.write("wrong.csv", "SKU,Name,Price\nA-1,Other,abc\nA-2,Nut,9\n");
+    let upload = ["upload", "wrong.csv", "-t", "t.toml", "--fill-blank", "--report", "r.csv"];
+    served.sheetport(&place, upload).exits(3);
+    let fixed = std::fs::read_to_string(place.path("r.csv")).unwrap().replace("abc", "9");
+    for (template, flags) in [("t.toml", &["--fill-blank"][..]), ("fill.toml", &[])] {
+        place.write("fixed.csv", &fixed);
+        let upload = [&["upload", "fixed.csv", "-t", template, "--yes"], flags].concat();
+        served.sheetport(&place, upload).exits(0);
+        assert_eq!(items(&served)[..2], FILLED[..2]);
+    }
+}
+
+#[test]
+fn workers_fill_nothing_in() {
+    let (place, served) = desk(&[]);
+    for (template, flags) in [("t.toml", &["--fill-blank"][..]), ("fill.toml", &[])] {
+        let upload = [&["upload", "new.csv", "-t", template, "--queue"], flags].concat();
+        served.sheetport(&place, upload).exits(2).says(&["workers send later without a look", "leave out --queue"]);
+    }
+}
+
+/// Stops after its first record.
+const STOPPED: [&str; 8] = ["upload", "stop.csv", "-t", "t.toml", "--concurrency", "1", "--max-errors", "0"];
+
+fn desk_with_a_refusal() -> (Place, Served) {
+    let (place, served) = desk(&["--plan", "faults.toml"]);
+    place.write("stop.csv", "SKU,Name,Price\nX-1,Cap,9\nA-3,Other,9\nA-6,Cap,9\n");
+    (place, served)
 }

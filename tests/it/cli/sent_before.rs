@@ -46,6 +46,19 @@ impl Desk {
 
 pub(super) const HEADER: &str = "Invoice,Customer,Item,Amount\n";
 
+/// A file of one movement recurs whole in any file that has it twice.
+#[tokio::test]
+async fn a_second_equal_movement_is_new() {
+    let template = format!("{MOVEMENTS}[fields.transactionDate]\ncolumn = \"Day\"\n");
+    let desk = Desk::new(&template, |_| Reply::Accept).await;
+    let (header, row) = ("Stock,Qty,Day\n", "A-1,5,2026-03-02\n");
+    assert_eq!(desk.upload("a.csv", &format!("{header}{row}"), 0).await, "1: sent 1");
+    assert_eq!(desk.upload("b.csv", &format!("{header}{row}{row}"), 0).await, "2: sent 1, unchanged 1");
+    let others = "B-2,1,2026-03-02\nC-3,1,2026-03-02\n";
+    let all = format!("{header}{row}{row}{row}{others}");
+    assert_eq!(desk.upload("c.csv", &all, 0).await, "5: sent 3, unchanged 2");
+}
+
 #[tokio::test]
 async fn an_edited_file_creates_only_what_is_new() {
     let desk = Desk::new(INVOICES, |_| Reply::Accept).await;

@@ -197,9 +197,10 @@ impl Ledger {
             let mut last: HashMap<i64, LastRequest> = HashMap::new();
             for (seq, record) in block.numbered() {
                 let (Disposition::Send(body), Some(key)) = (&record.disposition, record.identity()) else { continue };
-                let intent = intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
+                let is_of = |(first, last, _): &&(Seq, Seq, i64)| (*first..=*last).contains(&seq);
+                let (first, intent) = (intents.iter().find(is_of), intents.iter().rfind(is_of));
                 let outcome = outcomes.get(&seq);
-                let effect = Effect::of(outcome.map(|outcome| outcome.state), intent.is_some());
+                let effect = Effect::of_record(outcome, first.map(|(.., at)| *at));
                 let request = match effect {
                     Some(Effect::Accepted) => Some(request_hash(record.target.as_deref(), body)),
                     // A refused or lost call may have had an effect.

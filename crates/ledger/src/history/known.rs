@@ -9,6 +9,7 @@ use super::super::database::{Ledger, to_json};
 use super::super::error::Error;
 use super::super::ids::RunId;
 use super::super::state::RecordState;
+use crate::Outcome;
 
 /// Keys per query.
 const KEYS: usize = 4_096;
@@ -35,6 +36,18 @@ impl Effect {
             Some(RecordState::Failed) => Some(Effect::Refused),
             Some(RecordState::Skipped | RecordState::Rejected) => None,
             Some(RecordState::Pending) | None => is_begun.then_some(Effect::Uncertain),
+        }
+    }
+}
+
+impl Effect {
+    /// Returns the effect of a planned record. `begun`: when its requests may first have been in flight. A record that was left out later,
+    /// when its killed run was resumed, may have been applied before.
+    pub(super) fn of_record(outcome: Option<&Outcome>, begun: Option<i64>) -> Option<Effect> {
+        let is_left_out = |outcome: &&Outcome| matches!(outcome.state, RecordState::Skipped | RecordState::Rejected);
+        match outcome.filter(is_left_out) {
+            Some(left_out) => begun.filter(|begun| *begun <= left_out.at).map(|_| Effect::Uncertain),
+            None => Effect::of(outcome.map(|outcome| outcome.state), begun.is_some()),
         }
     }
 }
@@ -78,6 +91,20 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_left_out_after_a_request_may_have_been_applied() {
+        let skipped = |at| Outcome::new(1, RecordState::Skipped, at);
+        for (left_out, begun, expected) in [
+            (skipped(5), Some(4), Some(Effect::Uncertain)),
+            (skipped(5), Some(5), Some(Effect::Uncertain)),
+            (skipped(5), Some(6), None),
+            (skipped(5), None, None),
+        ] {
+            assert_eq!(Effect::of_record(Some(&left_out), begun), expected, "{begun:?}");
+        }
+        assert_eq!(Effect::of_record(None, Some(1)), Some(Effect::Uncertain));
+    }
 
     #[test]
     fn only_requests_that_were_made_have_an_effect() {

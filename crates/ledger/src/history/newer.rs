@@ -172,7 +172,7 @@ impl Ledger {
             found.push(intent);
             let request = OtherRequest { run: intent.run, at: intent.at, is_accepted: false };
             let left_out = match has_left_out {
-                true => self.never_sent(intent.run, intent.first..=last).await?,
+                true => self.never_sent(intent.run, intent.first..=last, intent.at).await?,
                 false => BTreeSet::new(),
             };
             let mut from = intent.first;
@@ -304,12 +304,13 @@ impl Ledger {
             let outcomes = self.outcomes(other, block.first..=from - 1).await?;
             for (seq, key) in equal {
                 let outcome = outcomes.get(&seq);
-                let intent = intents.iter().rfind(|(first, last, _)| (*first..=*last).contains(&seq));
+                let is_of = |(first, last, _): &&(Seq, Seq, i64)| (*first..=*last).contains(&seq);
+                let (begun, intent) = (intents.iter().find(is_of), intents.iter().rfind(is_of));
                 // Its fields had values, which need not be those of the other run.
                 if outcome.is_some_and(|outcome| outcome.problems.iter().any(|problem| problem.code == Code::Filled)) {
                     continue;
                 }
-                let is_accepted = match Effect::of(outcome.map(|outcome| outcome.state), intent.is_some()) {
+                let is_accepted = match Effect::of_record(outcome, begun.map(|(.., at)| *at)) {
                     Some(Effect::Accepted | Effect::NotNeeded) => true,
                     Some(Effect::Uncertain) => false,
                     Some(Effect::Refused) if outcome.is_some_and(Outcome::may_be_applied) => false,

@@ -48,13 +48,18 @@ impl Ledger {
         Ok(seqs.into_iter().collect())
     }
 
-    /// Returns the records in the range that were left out or rejected before any request, and so will not be sent by this run. Those without
+    /// Returns the records in the range that were left out or rejected before any request, and before `begun`, and so will not be sent by this run. Those without
     /// a blank field to write are among them: the values that they have are not those of the run.
-    pub(crate) async fn never_sent(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
-        let query = "SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3 AND attempts = 0 \
+    pub(crate) async fn never_sent(
+        &self,
+        run: RunId,
+        range: RangeInclusive<Seq>,
+        begun: i64,
+    ) -> Result<BTreeSet<Seq>, Error> {
+        let query = "SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3 AND attempts = 0 AND at < $5 \
                      AND (state IN ('skipped', 'rejected') OR state = 'unchanged' AND problems LIKE $4)";
         let filled = format!("%\"code\":\"{}\"%", Code::Filled);
-        let query = sql::query_scalar(query).bind(run).bind(range.start()).bind(range.end()).bind(filled);
+        let query = sql::query_scalar(query).bind(run).bind(range.start()).bind(range.end()).bind(filled).bind(begun);
         let seqs = query.fetch_all(&self.reader);
         Ok(seqs.await?.into_iter().collect())
     }

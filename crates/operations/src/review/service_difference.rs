@@ -61,7 +61,7 @@ pub fn compare_with_service<'a>(
         let references = source.references.take().unwrap_or_default();
         let orders = source.orders.take();
         source.references = Some(references.clone().without_problems());
-        let mut records = Records::default();
+        let mut records = Records { fills: template.fill_blank, ..Records::default() };
         read(&source, template, ReadMode::Records, |batch| {
             records.add(batch);
             true
@@ -102,6 +102,8 @@ pub fn pace(context: &Context, asked: Option<Speed>) -> Operation<'_, (Option<St
 /// The requests of a pass.
 #[derive(Default)]
 struct Records {
+    /// Whether only blank fields are written.
+    fills: bool,
     next: Seq,
     bytes: usize,
     held: BTreeMap<Seq, Candidate>,
@@ -112,10 +114,11 @@ struct Records {
 impl Records {
     fn add(&mut self, batch: Batch) {
         if batch.restarts {
-            *self = Records::default();
+            *self = Records { fills: self.fills, ..Records::default() };
         }
         for record in batch.records {
             if let Some(candidate) = Candidate::of(self.next, record).map(|record| record.or_else(None)) {
+                let candidate = Candidate { fills: self.fills, ..candidate };
                 if self.bytes < MAX_HELD {
                     self.bytes += candidate.body.len();
                     self.held.insert(self.next, candidate);

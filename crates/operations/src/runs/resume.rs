@@ -13,6 +13,7 @@ use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::check_report_path;
+use super::super::look_again::not_queued;
 use super::super::results::{Finished, check_has_plan, next_command};
 use super::super::send::{SendOptions, Sending};
 use crate::operation::LocalOperation;
@@ -63,6 +64,9 @@ pub fn resume<'a>(
         let earlier = &run.about.settings;
         let overwrite_newer = options.overwrites_newer || earlier.overwrite_newer;
         let settings = RunSettings { overwrite_newer, ..options.over(earlier) };
+        if options.is_to_queue && settings.fill_blank {
+            return Err(not_queued());
+        }
         let looks_again = !settings.needs_no_look() || run.looks_again();
         let (context, client, run) = match options.is_to_queue && !looks_again {
             true => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 
 use sheetport_client::Client;
-use sheetport_findings::Code;
+use sheetport_findings::{Code, Only};
 use sheetport_ledger::{
     self as ledger, AllowRepeat, CallOption, KeyScope, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock,
 };
@@ -57,6 +57,12 @@ pub struct RetryReport<'a> {
     pub changed_only: bool,
     /// Sends the service's other lines of an order with those of the file. If false, the setting of the run applies.
     pub keep_lines: bool,
+    /// The records to send. `None`: as the template or the run says.
+    pub only: Option<Only>,
+    /// Writes only fields that are blank in the service. If false, the template and the run decide.
+    pub fill_blank: bool,
+    /// Reads and keeps what the service has before the first request. If false, the setting of the run applies.
+    pub undoable: bool,
     /// Sends nothing if a row can't be sent. As in the run of the report if `None`.
     pub all_or_nothing: Option<bool>,
     /// Treats warnings as problems. As in the run of the report if `None`.
@@ -79,6 +85,9 @@ impl<'a> RetryReport<'a> {
             as_new: false,
             changed_only: false,
             keep_lines: false,
+            only: None,
+            fill_blank: false,
+            undoable: false,
             all_or_nothing: None,
             strict: Some(input.is_strict),
             accepts: input.accepts,
@@ -86,9 +95,13 @@ impl<'a> RetryReport<'a> {
         }
     }
 
-    /// Returns the settings of the retry: the settings of the run, overridden by this request.
-    fn over(&self, run: &RunSettings) -> RunSettings {
+    /// Returns the settings of the retry: the settings of the run, overridden by this request and its template.
+    fn over(&self, run: &RunSettings, template: &Template) -> RunSettings {
         RunSettings {
+            only: self.only.or(template.only).or(run.only),
+            commands: template.has_commands(),
+            fill_blank: self.fill_blank || template.fill_blank || run.fill_blank,
+            undoable: self.undoable || run.undoable,
             all_or_nothing: self.all_or_nothing.unwrap_or(run.all_or_nothing),
             strict: self.strict.unwrap_or(run.strict),
             accept: run.accept.iter().chain(self.accepts).copied().collect(),
@@ -225,7 +238,7 @@ async fn prepare_again(
         return Err(refused(run.id, RETRIED, &reason, "leave out --template: the run has its own"));
     }
     check_fill_down(context, &run, &template)?;
-    let settings = request.over(&run.about.settings);
+    let settings = request.over(&run.about.settings, &template);
     // A preview sends nothing, so neither tokens nor the lock are needed.
     let (context, run, sender) = match sends {
         false => (context.for_run(&run)?, run, None),
@@ -238,8 +251,7 @@ async fn prepare_again(
             (context, locked.run().clone(), Some((client, locked.into_lock())))
         }
     };
-    let commands = template.has_commands();
-    let mut settings = RunSettings { connection: context.run_connection(), commands, ..settings };
+    let mut settings = RunSettings { connection: context.run_connection(), ..settings };
     let family = ledger.family(&run).await?;
     check_nothing_pending(&context, ledger, run.id, &family).await?;
     let source = Source::open_report(&request.file.path, &request.file.name, report, &template);
@@ -298,8 +310,7 @@ async fn prepare_as_new(
         profile: usual.profile,
         connection: usual.connection,
         allow_repeat: AllowRepeat::All,
-        commands: template.has_commands(),
-        ..request.over(&earlier)
+        ..request.over(&earlier, &template)
     };
     source.is_strict = settings.strict;
     source.accept(&settings.accept);

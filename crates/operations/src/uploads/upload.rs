@@ -20,6 +20,7 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::{Spreadsheet, check_report_path, new_run};
 use super::super::learned::{load_sizes, store_learned_sizes};
+use super::super::look_again::not_queued;
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
@@ -66,6 +67,9 @@ impl<'a> Upload<'a> {
         RetryReport {
             changed_only: self.changed_only,
             keep_lines: self.keep_lines,
+            only: self.only,
+            fill_blank: self.fill_blank,
+            undoable: self.undoable,
             all_or_nothing: Some(self.all_or_nothing),
             ..RetryReport::of_uploaded(self.input, self.sending)
         }
@@ -346,6 +350,9 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
         && let Some(why) = why_not_fill(template.record)
     {
         return Err(Error::invalid(format!("--fill-blank is not possible: {why}"), "leave out --fill-blank"));
+    }
+    if upload.sending.is_to_queue && (upload.fill_blank || template.fill_blank) {
+        return Err(not_queued());
     }
     if upload.changed_only && input.key.is_empty() {
         let message = format!("--changed-only is not possible for {}, which have no key to compare by", input.plural);

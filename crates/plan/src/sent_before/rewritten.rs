@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use sheetport_ledger::{self as ledger, ClaimDigest, Ledger, RunId, Seq};
+use sheetport_ledger::{self as ledger, Claim, ClaimDigest, Ledger, RunId, Seq};
 use sheetport_records::{Input, JsonType};
 
 use super::edited::{Edited, NewRecords};
@@ -207,7 +207,7 @@ impl<'i> Recurring<'i> {
     }
 
     /// Adds an earlier record. Returns false if the list does not recur.
-    fn add(&mut self, new: &NewRecords<'_>, seq: Seq, body: &Arc<str>, core: &Core) -> bool {
+    fn add(&mut self, new: &NewRecords<'_>, claim: &Claim, body: &Arc<str>, core: &Core) -> bool {
         let Index { view, by_whole, days, .. } = self.index;
         let dates = core.compared_dates(view.dates);
         let is_outside = |day: &str| days.as_ref().is_some_and(|(first, last)| day < &**first || day > &**last);
@@ -219,6 +219,11 @@ impl<'i> Recurring<'i> {
         let nth = self.seen.entry(digest).or_default();
         let found = by_whole.get(&digest).and_then(|alike| alike.get(*nth)).copied();
         *nth += usize::from(found.is_some());
+        // The file has the earlier record itself, too, so this one is a further copy of it, and new.
+        if found.is_some_and(|found| new.claim(found).is_some_and(|new| new.body == claim.body)) {
+            return true;
+        }
+        let seq = claim.seq;
         match found.filter(|found| self.is_alike(core, new, *found)) {
             Some(new) => {
                 self.different.insert(digest);
@@ -305,6 +310,10 @@ impl<'i> Recurring<'i> {
 }
 
 impl NewRecords<'_> {
+    fn claim(&self, seq: Seq) -> Option<Claim> {
+        Some(self.scope().claim(seq, None, self.bodies().get(&seq)?))
+    }
+
     fn core(&self, seq: Seq) -> Option<Core> {
         Core::of(self.input(), self.bodies().get(&seq)?)
     }
@@ -369,7 +378,7 @@ impl NewRecords<'_> {
                 *unread -= 1;
                 let Some(core) = Core::of(self.input(), body) else { return Ok(Vec::new()) };
                 let body = Arc::from(body);
-                views.retain_mut(|view| view.add(self, claim.seq, &body, &core));
+                views.retain_mut(|view| view.add(self, &claim, &body, &core));
             }
         }
         Ok(views.into_iter().find_map(|view| view.found(self)).unwrap_or_default())
