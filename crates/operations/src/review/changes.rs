@@ -57,7 +57,8 @@ pub struct PlannedChange {
 /// Selects records of a plan.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChangeFilter<'a> {
-    pub fate: Option<Fate>,
+    /// Only those with a fate of this name.
+    pub fate: Option<&'a str>,
     /// Only those with an odd change.
     pub is_odd: bool,
     /// Only those with another value in this field.
@@ -179,6 +180,12 @@ impl ChangeList {
         columns.into_iter().map(|(_, name)| name).collect()
     }
 
+    /// Whether records of this kind have the field.
+    pub fn has_field(&self, field: &str) -> bool {
+        let is_changed = |record: &PlannedChange| record.approves(field).is_some();
+        self.kind.input().fields().any(|known| known.name == field) || self.records.iter().any(is_changed)
+    }
+
     /// Returns how much is approved.
     pub fn approved(&self) -> ApprovedCounts {
         let mut counts = ApprovedCounts::default();
@@ -263,13 +270,15 @@ impl PlannedChange {
 
     fn is_selected(&self, filter: ChangeFilter<'_>) -> bool {
         let has_field = |field: &str| self.fields.iter().any(|known| known.field == field);
-        filter.fate.is_none_or(|fate| self.fate == fate)
+        filter.fate.is_none_or(|name| self.fate.name() == name)
             && (!filter.is_odd || self.is_odd())
             && filter.field.is_none_or(has_field)
     }
 
     fn decide(&mut self, kind: RecordKind, field: Option<&str>, approves: bool) {
-        if !self.fate.is_sendable() {
+        let is_about = |field: &str| self.fields.iter().any(|known| known.field == field);
+        // Without the field, nothing of the record is decided, and no field that goes with it.
+        if !self.fate.is_sendable() || !field.is_none_or(is_about) {
             return;
         }
         match field {
@@ -358,6 +367,12 @@ mod tests {
         list.decide(Decision::Record(3, None), true);
         assert_eq!((counts(&list), list.approved_of("price")), ((3, 1, 1), 1));
         assert_eq!(list.window(price, 1, 10).1.len(), 1);
+        // A fate without records selects none of them.
+        let unchanged = ChangeFilter { fate: Some("unchanged"), ..ChangeFilter::default() };
+        list.decide(Decision::Selected(unchanged), true);
+        assert_eq!((list.window(unchanged, 0, 10).0, counts(&list)), (0, (3, 1, 1)));
+        assert!(Fate::is_named("unchanged") && Fate::is_named("left out") && !Fate::is_named("chnaged"));
+        assert!(list.has_field("price") && list.has_field("tax") && !list.has_field("prise"));
     }
 
     #[test]
@@ -366,6 +381,8 @@ mod tests {
         let mut list = ChangeList { kind: RecordKind::Invoice, records };
         list.decide(Decision::Record(1, Some("cid")), false);
         assert_eq!(list.approved().approved, 0, "nothing is left of it");
+        list.decide(Decision::Record(1, Some("status")), true);
+        assert_eq!(list.approved().approved, 0, "another field brings none back");
         list.decide(Decision::Record(1, Some("currency")), true);
         assert_eq!((list.approved().approved, list.approved().partly), (1, 0));
     }

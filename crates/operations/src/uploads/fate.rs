@@ -24,6 +24,14 @@ pub enum Fate {
 }
 
 impl Fate {
+    /// Whether records of a plan can have a fate with this name.
+    pub fn is_named(name: &str) -> bool {
+        let fates = [Fate::Changed, Fate::New, Fate::NotThere, Fate::NotCompared, Fate::NotShown, Fate::Unchanged];
+        let others = [Fate::SentBefore, Fate::LeftOut, Fate::Refused];
+        let settled = RecordState::ALL.into_iter().map(Fate::Settled);
+        fates.into_iter().chain(others).chain(settled).any(|fate| fate.name() == name)
+    }
+
     /// Returns what a plan does with a record of which `outcome` and `change` are known.
     pub(crate) fn of<B>(record: &PlannedRecord<B>, outcome: Option<&Outcome>, change: Option<&Change>) -> Fate {
         match (&record.disposition, outcome, change) {

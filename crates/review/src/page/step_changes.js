@@ -25,8 +25,12 @@ export function changesStep(app, main, bar) {
   const body = el("div.page.fill");
   const parts = {body, bar};
   let grid = null;
-  /** The plan that the grid shows. */
+  /** The plan that the grid shows, and the last decision in it. */
   let shown = null;
+  let version = null;
+  /** The decisions under way, one after the other, and how many were refused. */
+  let deciding = Promise.resolve();
+  let refused = 0;
   let filter = {kind: null, field: null};
   let total = 0;
   let startedAt = Date.now();
@@ -50,6 +54,14 @@ export function changesStep(app, main, bar) {
     if (!current) return drawOutdated();
     if (shown !== current.run) drawList(current);
     drawLook(current);
+    if (version < current.version) refresh(current).catch((error) => app.fail(error));
+  }
+
+  /** Shows the decisions that the look has and the rows don't yet. */
+  function refresh(look) {
+    version = look.version;
+    grid.drawHead();
+    return grid.reload();
   }
 
   /** Says how many requests a look takes. */
@@ -128,6 +140,7 @@ export function changesStep(app, main, bar) {
     filter = {kind: null, field: null};
     total = look.kinds.reduce((sum, [, n]) => sum + n, 0);
     shown = look.run;
+    version = look.version;
     grid = new Grid({
       label: t("changes.grid"),
       columns: [{label: t("changes.approve"), width: 96}, {label: t("changes.record"), width: 170}, {label: t("changes.kind"), width: 170},
@@ -265,18 +278,26 @@ export function changesStep(app, main, bar) {
     decide({seq: row.seq, approves: !(change ? change.approved : row.approved), selection: {field: change ? name : null}});
   }
 
-  async function decide(decision) {
+  /** Decides after what was decided before, of which the answer tells the version. */
+  function decide(decision) {
+    const [run, known] = [shown, refused];
+    // What a person decided beside a refused decision was about something else than the page shows then.
+    deciding = deciding.catch(() => {}).then(() => (run === shown && known === refused ? decideNow(decision) : null));
+    return deciding;
+  }
+
+  async function decideNow(decision) {
     try {
-      app.review.look = await post(app.path("/changes/decide"), decision);
+      app.review.look = await post(app.path("/changes/decide"), {run: shown, version, ...decision});
     } catch (error) {
-      app.fail(error);
-      return load();
+      refused += 1;
+      await load();
+      return app.fail(error);
     }
-    if (!grid) return;
     const {look} = app.review;
+    if (!grid || shown !== look.run) return;
     drawLook(look);
-    grid.drawHead();
-    await grid.reload().catch((error) => app.fail(error));
+    await refresh(look).catch((error) => app.fail(error));
     say(t("changes.count", {n: look.approved, all: look.sendable}));
   }
 

@@ -29,16 +29,33 @@ impl Look {
         revision: u64,
         (run, version): (RunId, u64),
     ) -> Result<Vec<Mark>, Failure> {
-        let look = look.filter(|look| look.plan.run == run);
-        let look = look.ok_or_else(|| Failure::bad_request("these changes were sent or forgotten meanwhile"))?;
-        if look.revision != revision {
+        let look = look.ok_or_else(gone)?;
+        look.demand(revision, (run, version))?;
+        Ok(look.plan.changes.marks())
+    }
+
+    /// Demands that a person sees this look as it is now: the plan is `run`, the file still has the `revision` that was planned, and the last
+    /// decision is that of `version`.
+    ///
+    /// # Errors
+    /// If one of these is not so.
+    pub(crate) fn demand(&self, revision: u64, (run, version): (RunId, u64)) -> Result<(), Failure> {
+        if self.plan.run != run {
+            return Err(gone());
+        }
+        if self.revision != revision {
             let message = "the file was edited after the look at its changes: look again, or send without a look";
             return Err(Failure::bad_request(message));
         }
-        if look.version != version {
+        if self.version != version {
             let message = "what is approved was changed meanwhile, in another tab: look at it again";
             return Err(Failure::bad_request(message));
         }
-        Ok(look.plan.changes.marks())
+        Ok(())
     }
+}
+
+/// Says that the changes are not there any more.
+pub(crate) fn gone() -> Failure {
+    Failure::bad_request("these changes were sent or forgotten meanwhile")
 }

@@ -6,7 +6,7 @@ mod progress;
 mod remembering;
 mod state;
 
-pub(super) use look::Look;
+pub(super) use look::{Look, gone};
 pub(super) use memory::TemplateUndo;
 pub(super) use progress::{Live, Sending};
 pub(super) use state::{Columns, Session, State};

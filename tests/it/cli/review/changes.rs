@@ -57,6 +57,21 @@ fn sent(page: &ReviewPage) -> Value {
     ended(page)["status"].clone()
 }
 
+/// Decides as a page that shows what is approved now.
+#[track_caller]
+fn decide(page: &ReviewPage, decision: &Value) -> Value {
+    page.post("/changes/decide", &shown(&page.review()["look"], decision))
+}
+
+/// Returns the decision of a page that shows this look.
+fn shown(look: &Value, decision: &Value) -> Value {
+    let mut decision = decision.clone();
+    for key in ["run", "version"] {
+        decision[key] = look[key].clone();
+    }
+    decision
+}
+
 #[track_caller]
 fn rows(page: &ReviewPage, query: &str) -> Vec<Value> {
     page.get(&format!("/changes/rows?count=100&{query}"))["rows"].as_array().unwrap().clone()
@@ -102,10 +117,10 @@ fn what_is_approved_arrives_and_nothing_else() {
     assert_eq!(rows(&page, "kind=new").len() + rows(&page, "kind=odd").len(), 2);
     assert_eq!(rows(&page, "field=name").len(), 2);
     // By record, by column, and by cell.
-    page.post("/changes/decide", &json!({"approves": false, "seq": seq(&page, "A-2")}));
-    page.post("/changes/decide", &json!({"approves": false, "selection": {"field": "name"}}));
+    decide(&page, &json!({"approves": false, "seq": seq(&page, "A-2")}));
+    decide(&page, &json!({"approves": false, "selection": {"field": "name"}}));
     let cell = json!({"approves": true, "seq": seq(&page, "A-4"), "selection": {"field": "name"}});
-    let look = page.post("/changes/decide", &cell);
+    let look = decide(&page, &cell);
     assert_eq!([&look["approved"], &look["partly"]], [&json!(3), &json!(1)], "{look}");
     let status = sent(&page);
     assert_eq!([&status["counts"]["sent"], &status["counts"]["skipped"]], [&json!(3), &json!(2)], "{status}");
@@ -123,11 +138,69 @@ fn all_is_left_out_but_for_a_few() {
     let (place, served) = desk();
     let page = opened(&place, &served);
     looked(&page);
-    page.post("/changes/decide", &json!({"approves": false}));
-    page.post("/changes/decide", &json!({"approves": true, "selection": {"kind": "new"}}));
+    decide(&page, &json!({"approves": false}));
+    decide(&page, &json!({"approves": true, "selection": {"kind": "new"}}));
     assert_eq!(sent(&page)["counts"]["sent"], 1);
     let after = ["A-1 Bolt 1.50", "A-2 Nut 2.50", "A-3 Pin 3.50", "A-4 Clip 4.50", "A-5 Hook 5.50"];
     assert_eq!(items(&served), after);
+}
+
+#[test]
+fn a_selection_that_means_nothing_decides_nothing() {
+    let (place, served) = desk();
+    let page = opened(&place, &served);
+    let look = looked(&page);
+    let refused = |method: &str, path: &str, body: &Value, words: &str| {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let answer = page.ask(method, &format!("/api/reviews/1/changes/{path}"), &body);
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(words), "{body}: {answer}");
+    };
+    for (selection, words) in [
+        (json!({"kind": "chnaged"}), "no kind of changes with the name 'chnaged'"),
+        (json!({"kind": ""}), "no kind of changes with the name ''"),
+        (json!({"field": "prise"}), "these records have no field 'prise'"),
+        (json!({"knid": "new"}), "unknown field `knid`"),
+    ] {
+        refused("POST", "decide", &shown(&look, &json!({"approves": false, "selection": selection})), words);
+    }
+    let of_record = json!({"approves": false, "seq": seq(&page, "A-2"), "selection": {"field": "prise"}});
+    refused("POST", "decide", &shown(&look, &of_record), "these records have no field 'prise'");
+    refused("POST", "decide", &shown(&look, &json!({"approves": false, "sq": 1})), "unknown field `sq`");
+    refused("GET", "rows?count=9&kind=chnaged", &Value::Null, "no kind of changes");
+    refused("GET", "rows?count=9&field=prise", &Value::Null, "no field");
+    refused("GET", "rows?count=9&knid=new", &Value::Null, "unknown field");
+    assert_eq!(page.review()["look"], look, "nothing was decided");
+    // A kind and a field without records are no mistake, and select none.
+    for selection in [json!({"kind": "left out"}), json!({"field": "tax"})] {
+        let after = decide(&page, &json!({"approves": false, "selection": selection}));
+        assert_eq!(after["approved"], look["approved"], "{selection}");
+    }
+    assert_eq!(page.get("/changes/rows?count=9&kind=left+out")["total"], 0);
+}
+
+#[test]
+fn a_decision_is_about_the_look_that_the_page_shows() {
+    let (place, served) = desk();
+    let page = opened(&place, &served);
+    let first = looked(&page);
+    let leave = |look: &Value| shown(look, &json!({"approves": false}));
+    let refused = |body: &Value, words: &str| {
+        let answer = page.ask("POST", "/api/reviews/1/changes/decide", &body.to_string());
+        assert!(answer.starts_with("HTTP/1.1 400") && answer.contains(words), "{answer}");
+    };
+    refused(&json!({"approves": false}), "missing field `run`");
+    let second = page.post("/changes/decide", &shown(&first, &json!({"approves": false, "seq": seq(&page, "A-1")})));
+    refused(&leave(&first), "in another tab");
+    assert_eq!(page.review()["look"]["approved"], 3, "the second tab has left nothing out");
+    // Each answer tells the version for the next decision.
+    let third = page.post("/changes/decide", &shown(&second, &json!({"approves": false, "seq": seq(&page, "A-2")})));
+    let fourth = page.post("/changes/decide", &shown(&third, &json!({"approves": false, "seq": seq(&page, "A-4")})));
+    assert_eq!(fourth["approved"], 1, "{fourth}");
+    let again = looked(&page);
+    refused(&leave(&fourth), "sent or forgotten meanwhile");
+    assert_eq!(page.review()["look"]["approved"], again["approved"]);
+    page.post("/edits", &json!({"edits": [{"row": 3, "column": 2, "text": "2.75"}]}));
+    refused(&leave(&again), "the file was edited after the look");
 }
 
 #[test]
@@ -161,7 +234,7 @@ fn an_edit_after_the_look_demands_another_one() {
     assert_eq!(items(&served), before);
     // What another tab has left out is not sent by this one.
     let again = looked(&page);
-    page.post("/changes/decide", &json!({"approves": false, "seq": seq(&page, "A-1")}));
+    decide(&page, &json!({"approves": false, "seq": seq(&page, "A-1")}));
     refused(plan(&again), "in another tab");
     refused(plan(&look), "sent or forgotten meanwhile");
     assert_eq!(sent(&page)["counts"]["sent"], 3);
@@ -205,6 +278,13 @@ fn a_person_approves_in_the_grid_and_sends() {
     assert_eq!(browser.eval("document.querySelectorAll('.grid img').length"), 0);
     assert_eq!(browser.text("document.querySelector('.grid del').textContent"), "2.50");
     axe.finds_nothing_at_any_width(&mut browser, "the changes");
+    // Quick decisions are made one after the other, each about what the answer to the one before tells.
+    browser.eval("{const [all, none] = document.querySelectorAll('.title .buttons button'); none.click(); all.click(); none.click()}");
+    wait(&mut browser, "/0 of 5 records approved/.test(document.querySelector('[data-approved]').textContent)");
+    browser.eval("{const [all, none] = document.querySelectorAll('.title .buttons button'); all.click(); none.click(); all.click()}");
+    wait(&mut browser, "/5 of 5 records approved/.test(document.querySelector('[data-approved]').textContent)");
+    click(&mut browser, ".bar [data-look]", "");
+    wait(&mut browser, "/4 of 5 records approved/.test(document.querySelector('[data-approved]')?.textContent)");
     // By keyboard: the first record is left out.
     browser.eval("document.querySelector('.grid').focus()");
     browser.press("Space");
