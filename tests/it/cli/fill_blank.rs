@@ -1,6 +1,6 @@
 //! `--fill-blank` writes only fields that are blank in the service.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::process::Place;
 use super::service::Served;
@@ -46,6 +46,16 @@ fn only_blank_fields_are_written() {
         assert_eq!(accounting(&told), "4: sent 3, unchanged 1");
         assert_eq!(items(&served), FILLED);
         assert_eq!(column(&table(&place.path("r.csv")), "sheetport_status"), ["unchanged", "sent", "sent", "sent"]);
+    }
+}
+
+#[test]
+fn white_space_is_blank_and_other_text_is_not() {
+    let (place, served) = desk(&[]);
+    for (name, filled) in [("\n", "Nut"), (" \t\r\n", "Nut"), ("\u{a0}", "Nut"), ("\\n", "\\n"), ("\"", "\"")] {
+        served.post("/v1/public/items", &json!({"externalId": "A-2", "name": name}).to_string());
+        served.sheetport(&place, ["upload", "new.csv", "-t", "t.toml", "--fill-blank"]).exits(0);
+        assert_eq!(items(&served)[1], format!("A-2 {filled} 2"), "{name:?}");
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests that write only what is blank in the service.
 
+use sheetport_client::pages::unescaped;
 use sheetport_records::{Input, RecordKind};
 
 use super::request_body::without_fields;
@@ -44,11 +45,10 @@ impl Withheld {
     }
 }
 
-/// Whether a value of the service, as JSON, is none.
+/// Whether a value of the service, as JSON, is none: null, an empty list or object, or a text of white space alone, however it is escaped.
 fn is_blank(json: &str) -> bool {
-    let text = json.trim();
-    matches!(text, "null" | "[]" | "{}")
-        || text.strip_prefix('"').is_some_and(|rest| rest.trim_end_matches('"').trim().is_empty())
+    let json = json.trim();
+    matches!(json, "null" | "[]" | "{}") || json.starts_with('"') && unescaped(json).trim().is_empty()
 }
 
 #[cfg(test)]
@@ -65,6 +65,19 @@ mod tests {
             ("0", false),
             ("false", false),
             ("\"a\"", false),
+            (r#""\n""#, true),
+            (r#""\r\n \t""#, true),
+            (r#""\u0020""#, true),
+            // A no-break space is white space, written either way.
+            (r#""\u00a0""#, true),
+            ("\"\u{a0}\"", true),
+            (r#""\\n""#, false),
+            (r#""\"""#, false),
+            (r#""\n.""#, false),
+            // A space of no width is no white space.
+            (r#""\u200b""#, false),
+            // What is no text is not taken for a blank one.
+            (r#""\ud800""#, false),
         ] {
             assert_eq!(is_blank(json), expected, "{json}");
         }
