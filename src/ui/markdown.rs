@@ -41,7 +41,7 @@ fn markdown(
         text.push_str(&changes(first, all));
     }
     match next {
-        Some(next) => text.push_str(&say!("Nothing is sent yet. Next: {}", code(next))),
+        Some(next) => text.push_str(&say!("Nothing is sent yet. Next: {}", whole(next))),
         None => text.push_str(&say!("Nothing is left to send.")),
     }
     text.push('\n');
@@ -119,13 +119,22 @@ fn remark(odd: OddChange) -> String {
     }
 }
 
-/// Returns foreign text that means nothing to Markdown and to HTML.
+/// Returns foreign text that means nothing to Markdown and to HTML, and the start of a long one.
 fn code(foreign: &str) -> String {
+    up_to(MAX_VALUE, foreign)
+}
+
+/// Returns foreign text like [`code`], but never cut: the text is to be copied.
+fn whole(foreign: &str) -> String {
+    up_to(usize::MAX, foreign)
+}
+
+fn up_to(most: usize, foreign: &str) -> String {
     if foreign.trim().is_empty() {
         return format!("*{}*", word("blank"));
     }
     let shown = one_line(foreign);
-    let end = shown.char_indices().nth(MAX_VALUE).map(|(end, _)| end);
+    let end = shown.char_indices().nth(most).map(|(end, _)| end);
     let cut = &shown[..end.unwrap_or(shown.len())];
     let mut text = "<code>".to_owned();
     // A point after www would begin a link.
@@ -172,5 +181,6 @@ mod tests {
             assert!(!code(&format!("a{c}b")).contains(c));
         }
         assert!(code(&"ä".repeat(200)).chars().count() < 100);
+        assert_eq!(whole(&"ä".repeat(200)), format!("<code>{}</code>", "ä".repeat(200)));
     }
 }

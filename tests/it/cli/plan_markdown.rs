@@ -27,6 +27,12 @@ fn a_plan_is_printed_as_markdown() {
     );
     assert!(!printed.contains("<b>") && !printed.contains("](") && !printed.contains("http://"), "{printed}");
     assert!(printed.trim_end().ends_with("Nothing is sent yet. Next: <code>sheetport apply 2</code>"), "{printed}");
+    // A command that is cut can't be used.
+    let long = format!("{}.csv", "changes-".repeat(15));
+    let plan = ["plan", "new.csv", "-t", "items", "--markdown", "-o", &long];
+    let printed = served.sheetport(&place, plan).exits(0).stdout;
+    let next = format!("Next: <code>sheetport apply {long}</code>");
+    assert!(printed.trim_end().ends_with(&next), "{printed}");
     let german = served.sheetport(&place, ["plan", "new.csv", "-t", "items", "--markdown"]).env("LANG", "de_DE.UTF-8");
     assert!(german.exits(0).stdout.contains("Änderungen, auffällige zuerst"));
 }
