@@ -43,12 +43,12 @@ pub fn print_moved(records: u64, causes: &Causes, again: Option<&str>, talks: bo
     }
 }
 
-/// Prints the records that are left out because only new or known ones are sent.
+/// Prints the records that are left out because only new or known ones are sent. The run may say so, or the rows of the records.
 pub fn print_others(only: Only, left_out: &LeftOutRows) {
     let records = counted(left_out.records, "record");
     remark(match only {
-        Only::New => say!("{records} left out: in the service already, and only new ones are sent{}", rows(left_out)),
-        Only::Known => say!("{records} left out: not in the service, and only known ones are sent{}", rows(left_out)),
+        Only::New => say!("{records} left out: to be sent only if new, and in the service already{}", rows(left_out)),
+        Only::Known => say!("{records} left out: to be sent only if known, and not in the service{}", rows(left_out)),
     });
 }
 

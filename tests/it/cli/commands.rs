@@ -37,8 +37,8 @@ fn each_row_says_what_is_done() {
     let (place, served) = desk(&[]);
     let upload = served.sheetport(&place, ["upload", "new.csv", "-t", "t.toml", "--report", "r.csv"]).exits(0);
     upload.says(&[
-        "1 record left out: in the service already, and only new ones are sent (row 2)",
-        "1 record left out: not in the service, and only known ones are sent (row 5)",
+        "1 record left out: to be sent only if new, and in the service already (row 2)",
+        "1 record left out: to be sent only if known, and not in the service (row 5)",
     ]);
     assert_eq!(prices(&served), "A-1=1 A-2=5 A-3=5 A-5=5 A-7=5");
     let report = table(&place.path("r.csv"));

@@ -31,7 +31,7 @@ fn prices(served: &Served) -> String {
 fn only_known_records_are_changed() {
     let (place, served) = desk(&[]);
     let upload = served.sheetport(&place, ["upload", "new.csv", "-t", "items", "--only", "known", "--report", "r.csv"]);
-    upload.exits(0).says(&["2 records left out: not in the service, and only known ones are sent (rows 3, 4)"]);
+    upload.exits(0).says(&["2 records left out: to be sent only if known, and not in the service (rows 3, 4)"]);
     assert_eq!(prices(&served), "A-1=1.50 A-2=2");
     let report = table(&place.path("r.csv"));
     assert_eq!(column(&report, "sheetport_status"), ["sent", "skipped", "skipped"]);
