@@ -387,6 +387,25 @@ value = "CHF"
     }
 
     #[test]
+    fn a_column_of_commands_is_carried_over() {
+        let fields = "record = \"item\"\n[fields.externalId]\ncolumn = \"Nr\"\n[fields.command]\n";
+        let steps = "column = \"Vorgang\"\nmap = { L = \"skip\", N = \"create\" }\ndefault = \"update\"\n";
+        // A line of the sheet, too, may have a name of such columns.
+        let found = proposed(&format!("{fields}{steps}"), "Nr|Vorgang|Command\nA1|N|skip\nA2|L|new\nA3||new");
+        let written: Vec<&str> = found.toml.lines().skip_while(|line| *line != "[fields.command]").take(4).collect();
+        assert_eq!(written[1..].join("\n") + "\n", steps, "{}", found.toml);
+        let command = found.fields.iter().find(|field| field.path() == "command").expect("a command");
+        assert_eq!(command.confidence.to_string(), "as in mine.toml");
+        assert_eq!(found.unplaced, ["Command"]);
+        assert!(load("proposal", &found.toml, &no_tables).expect("a template that loads").has_commands());
+        // Without the column, the rows are not decided by anything.
+        let found = proposed(&format!("{fields}{steps}"), "Nr|Name\nA1|Bolzen\nA2|Mutter");
+        assert!(!found.toml.contains("command"), "{}", found.toml);
+        let found = proposed(&format!("{fields}value = \"update\"\n"), "Nr|Name\nA1|Bolzen\nA2|Mutter");
+        assert!(found.toml.contains("[fields.command]\nvalue = \"update\"\n"), "{}", found.toml);
+    }
+
+    #[test]
     fn an_expression_with_a_missing_column_is_not_carried_over() {
         let found = proposed(EARLIER, "Matchcode|Bezeichnung|VK Cent\nA1|Bolzen|1250\nA2|Mutter|350");
         let name = found.fields.iter().find(|field| field.path() == "name").expect("a name");

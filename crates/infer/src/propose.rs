@@ -2,7 +2,6 @@
 
 use sheetport_documents::write::{inline_table, quoted};
 use sheetport_mapping::bind::bind;
-use sheetport_mapping::commands::{COMMAND, is_command_column};
 use sheetport_mapping::load::{load, no_tables};
 use sheetport_mapping::model::Place;
 use sheetport_mapping::words::movements::is_state_header;
@@ -34,7 +33,6 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context<'_>) -> Prop
     let mut fields = evidence.fields(&mut warnings);
     let unpivot = unpivot::propose(kind, sample, &mut fields);
     movements::propose(kind, sample, &mut fields);
-    fields.extend(commands(&assignments, &fields, sample));
     warn_about_quantities(&assignments, &mut fields, &mut warnings);
     warn_about_sheet(sample, &mut warnings);
     let is_other_kind = kind == RecordKind::Item && is_order_list(sample);
@@ -148,23 +146,6 @@ fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldPropo
             field.confidence = Confidence::Guess;
         }
     }
-}
-
-/// Returns the field for a column of words such as NEW and SKIP, if there is one.
-fn commands(assignments: &Assignments<'_>, fields: &[FieldProposal], sample: &Sample) -> Option<FieldProposal> {
-    let is_free = |column: &&Column| {
-        !assignments.has_column(column.index) && !fields.iter().any(|field| field.is_from_column(column.index))
-    };
-    let says_what_is_done = |column: &&Column| {
-        let profile = &column.profile;
-        let texts = profile.values.iter().map(|(text, _)| text.as_str());
-        // All different texts are known.
-        profile.filled > 0 && profile.distinct == profile.values.len() && is_command_column(&column.label, texts)
-    };
-    let column = sample.columns.iter().filter(is_free).find(says_what_is_done)?;
-    let source = ProposedSource::Column { index: column.index, label: column.label.clone(), name: column.name.clone() };
-    let reason = "its cells say what is done with each record".to_owned();
-    Some(FieldProposal::new(&COMMAND, Place::Command, source, reason, Confidence::Sure))
 }
 
 /// Warns of words below the name of a tax rate, such as yes and no. They are no rates, so that the column is not used.

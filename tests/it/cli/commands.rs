@@ -147,3 +147,25 @@ fn inference_proposes_the_column() {
     let template = std::fs::read_to_string(place.path("o.toml")).unwrap();
     assert!(!template.contains("[fields.command]"), "{template}");
 }
+
+#[test]
+fn a_proposal_keeps_the_commands_of_an_earlier_template() {
+    let (place, served) = desk(&[]);
+    let words = "column = \"Vorgang\"\nmap = { L = \"skip\", N = \"create\" }\ndefault = \"update\"\n";
+    place.write("t.toml", TEMPLATE.replace("column = \"Command\"\n", words));
+    place.write("next.csv", "SKU,Name,Price,Vorgang\nA-1,Bolt,7,L\nA-2,Nut,7,\nA-8,Cap,7,N\nA-9,Rod,7,\n");
+    let infer = ["template", "infer", "next.csv", "--record", "item", "-o", "proposed.toml", "--json"];
+    let told = served.sheetport(&place, infer).exits(0).json();
+    let command = told["fields"].as_array().unwrap().iter().find(|field| field["field"] == "command");
+    assert_eq!(command.unwrap()["sureness"], "as in t.toml", "{told}");
+    served.sheetport(&place, ["upload", "next.csv", "-t", "proposed.toml", "-q"]).exits(0);
+    assert_eq!(prices(&served), "A-1=1 A-2=7 A-8=7");
+    // An upload with the template serves as an earlier one, too.
+    for template in ["t.toml", "proposed.toml"] {
+        std::fs::remove_file(place.path(template)).unwrap();
+    }
+    let told = served.sheetport(&place, infer).exits(0).json();
+    let command = told["fields"].as_array().unwrap().iter().find(|field| field["field"] == "command");
+    assert_eq!(command.unwrap()["sureness"], "as in run 2", "{told}");
+    assert!(std::fs::read_to_string(place.path("proposed.toml")).unwrap().contains(words));
+}

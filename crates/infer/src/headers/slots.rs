@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use sheetport_mapping::commands::COMMAND;
 use sheetport_mapping::model::Place;
 use sheetport_records::{Field, RecordKind};
 use sheetport_words::{FieldWords, ValueKind, vocabulary};
@@ -51,20 +52,23 @@ impl Slots {
         };
         let named = |field: &'static Field| Some((field, kind_words.field(field.name)?));
         let lines = input.lines().map_or(&[][..], |(_, fields)| fields);
-        let id = input.id.as_ref().map(|id| Slot {
+        let unnamed = |field: &'static Field, place, values| Slot {
             index: 0,
-            field: Some(id),
-            place: Place::Id,
-            values: ValueKind::Reference,
+            field: Some(field),
+            place,
+            values,
             names: FieldNames::none(),
             doubtful: FieldNames::none(),
             ruled_out_by: FieldNames::none(),
-        });
+        };
+        let id = input.id.as_ref().map(|id| unnamed(id, Place::Id, ValueKind::Reference));
+        // The cells of such a column must be certain words, which no kind of values demands.
+        let command = unnamed(&COMMAND, Place::Command, ValueKind::Boolean);
         let fields = input.fields().filter_map(named).map(|(field, words)| slot(Some(field), Place::Record, words));
         let line = |field: &'static Field| Some(slot(Some(field), Place::Line, kind_words.line(field.name)?));
         let group = kind_words.group.as_ref().map(|words| slot(None, Place::Id, words));
         let mut slots: Vec<Slot> =
-            id.into_iter().chain(fields).chain(lines.iter().filter_map(line)).chain(group).collect();
+            id.into_iter().chain(fields).chain([command]).chain(lines.iter().filter_map(line)).chain(group).collect();
         slots.iter_mut().enumerate().for_each(|(index, slot)| slot.index = index);
         Slots { kind, slots }
     }

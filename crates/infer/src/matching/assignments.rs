@@ -1,10 +1,11 @@
 //! Assigns columns to fields, at most one column to each field.
 //!
-//! Assignments of earlier templates come first. Then each pair of a column and a field gets a score for the header,
+//! Assignments of earlier templates come first, then a column that says what is done with each record. Then each pair of a column and a field gets a score for the header,
 //! multiplied by a factor for the values, and the best pairs win. For the remaining fields, the values alone decide.
 
 use std::cmp::Reverse;
 
+use sheetport_mapping::commands::{COMMAND, is_command_column};
 use sheetport_mapping::model::Place;
 use sheetport_mapping::words::amounts::{PriceUnit, is_price_unit_column, price_unit};
 use sheetport_mapping::words::movements::is_state_header;
@@ -93,6 +94,7 @@ impl<'a> Assignments<'a> {
         drop_doubtful(&mut candidates, columns);
         let mut assigned = Assignments { slots, columns, list: Vec::new(), computed: Vec::new(), named, language };
         assigned.assign_as_before(previous);
+        assigned.assign_commands();
         for candidate in candidates.iter().filter(|candidate| candidate.score >= MIN_SCORE) {
             let (reason, confidence) = candidate.explain();
             assigned.assign(candidate.slot, candidate.column, reason, confidence);
@@ -163,6 +165,22 @@ impl<'a> Assignments<'a> {
                     self.list.push(Assignment { slot, column, reason, confidence, alternatives: Vec::new() });
                 }
             }
+        }
+    }
+
+    /// Assigns the column of words such as NEW and SKIP, if there is one. Its name may also be one for a status.
+    fn assign_commands(&mut self) {
+        let Some(slot) = self.slots.find(Place::Command, COMMAND.name) else { return };
+        let says_what_is_done = |column: &&Column| {
+            let profile = &column.profile;
+            let texts = profile.values.iter().map(|(text, _)| text.as_str());
+            // All different texts are known.
+            profile.filled > 0 && profile.distinct == profile.values.len() && is_command_column(&column.label, texts)
+        };
+        let open = self.columns.iter().filter(|column| !self.has_column(column.index));
+        if let Some(column) = { open }.find(says_what_is_done) {
+            let reason = "its cells say what is done with each record".to_owned();
+            self.assign(slot, column, reason, Confidence::Sure);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Columns with a name that often means something else: balances of a stock, quantities delivered, and any status.
 
-use sheetport_records::RecordKind::{self, InventoryTransaction, Order};
+use sheetport_records::RecordKind::{self, InventoryTransaction, Item, Order};
 use sheetport_sheet::{Cell, Row};
 
 use super::super::{Confidence, Context, Proposal, ProposedSource, Sample, propose};
@@ -134,4 +134,21 @@ fn values_that_cannot_be_read_leave_a_certain_name_in_place() {
     // Another column with a name of the field is better, but not certain.
     let found = check(Item, "SKU;Price;List price", &["A1;ask;2", "A2;ask;3", "A3;4;5"], "price", "List price");
     assert!(found.fields.iter().any(|field| field.reason.contains("'Price' is possible, too")), "{}", found.toml);
+}
+
+#[test]
+fn a_column_of_commands_is_neither_a_status_nor_anything_else() {
+    for (kind, header, field) in [
+        (Item, "Command", "SKU|Name|{}\nA-1|Bolt|NEW\nA-2|Nut|NEW\nA-3|Pin|SKIP"),
+        (Item, "Aktion", "Artikelnr|Bezeichnung|{}\nA-1|Bolzen|neu\nA-2|Mutter|\nA-3|Stift|auslassen"),
+        (Order, "Befehl", "Auftrag|Artikel|Menge|{}\n1|A-1|2|merge\n2|A-2|3|merge\n3|A-3|4|skip"),
+    ] {
+        let proposal = super::proposed(kind, &field.replace("{}", header), Vec::new());
+        let of_column: Vec<String> =
+            super::mapping(&proposal).into_iter().filter(|field| field.ends_with(&format!("={header}"))).collect();
+        assert_eq!(of_column, [format!("command={header}")], "{}", proposal.toml);
+    }
+    // Other words below such a name are no commands.
+    let proposal = super::proposed(Item, "SKU|Name|Aktion\nA-1|Bolt|rot\nA-2|Nut|neu", Vec::new());
+    assert!(!proposal.toml.contains("[fields.command]"), "{}", proposal.toml);
 }

@@ -53,7 +53,7 @@ impl Evidence<'_> {
         let input = self.kind.input();
         fields.sort_by_key(|proposal| {
             let position = input.mappable().position(|field| field.name == proposal.name);
-            (proposal.place == Place::Line, position)
+            (proposal.place == Place::Line, proposal.place == Place::Command, position)
         });
         fields
     }
