@@ -389,8 +389,8 @@ value = "CHF"
     #[test]
     fn a_column_of_commands_is_carried_over() {
         let fields = "record = \"item\"\n[fields.externalId]\ncolumn = \"Nr\"\n[fields.command]\n";
-        let steps = "column = \"Vorgang\"\nmap = { L = \"skip\", N = \"create\" }\ndefault = \"update\"\n";
-        // A line of the sheet, too, may have a name of such columns.
+        let steps = "column = \"Vorgang\"\ndefault = \"update\"\nmap = { L = \"skip\", N = \"create\" }\n";
+        // Another column with such a name is no status.
         let found = proposed(&format!("{fields}{steps}"), "Nr|Vorgang|Command\nA1|N|skip\nA2|L|new\nA3||new");
         let written: Vec<&str> = found.toml.lines().skip_while(|line| *line != "[fields.command]").take(4).collect();
         assert_eq!(written[1..].join("\n") + "\n", steps, "{}", found.toml);

@@ -171,14 +171,8 @@ impl<'a> Assignments<'a> {
     /// Assigns the column of words such as NEW and SKIP, if there is one. Its name may also be one for a status.
     fn assign_commands(&mut self) {
         let Some(slot) = self.slots.find(Place::Command, COMMAND.name) else { return };
-        let says_what_is_done = |column: &&Column| {
-            let profile = &column.profile;
-            let texts = profile.values.iter().map(|(text, _)| text.as_str());
-            // All different texts are known.
-            profile.filled > 0 && profile.distinct == profile.values.len() && is_command_column(&column.label, texts)
-        };
-        let open = self.columns.iter().filter(|column| !self.has_column(column.index));
-        if let Some(column) = { open }.find(says_what_is_done) {
+        let mut open = self.columns.iter().filter(|column| !self.has_column(column.index));
+        if let Some(column) = open.find(|column| says_what_is_done(column)) {
             let reason = "its cells say what is done with each record".to_owned();
             self.assign(slot, column, reason, Confidence::Sure);
         }
@@ -260,7 +254,8 @@ impl<'a> Assignments<'a> {
         let has_meaning = header.is_other_topic()
             || header.is_total()
             || header.is_certain_title()
-            || self.named.contains(&column.index);
+            || self.named.contains(&column.index)
+            || says_what_is_done(column);
         !self.has_column(column.index) && (column.is_unnamed || !has_meaning)
     }
 
@@ -538,6 +533,13 @@ impl<'a> Candidate<'a> {
         };
         (reason, confidence)
     }
+}
+
+/// Whether a column has a name of commands, and nothing but such words.
+fn says_what_is_done(Column { label, profile, .. }: &Column) -> bool {
+    let texts = profile.values.iter().map(|(text, _)| text.as_str());
+    // All different texts are known.
+    profile.filled > 0 && profile.distinct == profile.values.len() && is_command_column(label, texts)
 }
 
 /// Whether a column may have prices of one piece, unlike prices of a kilogram, and numbers of pieces of a price.

@@ -285,6 +285,7 @@ fn a_person_approves_in_the_grid_and_sends() {
     wait(&mut browser, "/5 of 5 records approved/.test(document.querySelector('[data-approved]').textContent)");
     click(&mut browser, ".bar [data-look]", "");
     wait(&mut browser, "/4 of 5 records approved/.test(document.querySelector('[data-approved]')?.textContent)");
+    wait(&mut browser, "document.querySelector('.grid .cell.change')");
     // By keyboard: the first record is left out.
     browser.eval("document.querySelector('.grid').focus()");
     browser.press("Space");
