@@ -3,7 +3,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`normalize`] | a header as words, without case, diacritics, plurals and punctuation |
-//! | [`vocabulary`] | the names of fields, and words that change their meaning |
+//! | [`mod@vocabulary`] | the names of fields, and words that change their meaning |
 //! | [`topics`] | headers of sheets about something else than records |
 //! | [`alternatives`] | the short form for several names in the files |
 //!
