@@ -3,7 +3,7 @@
 use sheetport_language::{message, say, word};
 use sheetport_ledger::Causes;
 use sheetport_operations::WaysBack;
-use sheetport_plan::compare::{Difference, FieldChange};
+use sheetport_plan::compare::{Difference, FieldChange, OddChange};
 
 use super::{counted, heading, line, problems, style, thousands};
 
@@ -12,24 +12,39 @@ const MAX_VALUE: usize = 40;
 
 /// Prints the changes.
 pub fn print(difference: &Difference) {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, why_not, fields, .. } = difference;
     heading(&say!("Changes in the service"));
     let (faint, good, doubt) = (style::FAINT, style::GOOD, style::DOUBT);
-    let why = why_not.as_ref().map(ToString::to_string).unwrap_or_default();
-    let why = message(&why).into_owned();
-    for (count, name, meaning, style) in [
-        (new, word("new"), say!("not in the service yet"), good),
-        (changed, word("changed"), say!("other values in the service"), good),
-        (unchanged, word("same"), say!("the same values in the service"), faint),
-        (unclear, word("not shown"), say!("the same values where the service shows them"), faint),
-        (missing, word("not there"), say!("to be updated, but not in the service"), doubt),
-        (not_compared, word("not compared"), why, doubt),
-    ] {
-        if *count > 0 {
-            line(format_args!("  {style}{:>9}{style:#}  {name:<12} {faint}{meaning}{faint:#}", thousands(*count)));
+    let why = difference.why_not.as_ref().map(ToString::to_string).unwrap_or_default();
+    let counts = counts(difference, message(&why).into_owned());
+    for ((count, name, meaning), style) in counts.into_iter().zip([good, good, faint, faint, doubt, doubt]) {
+        if count > 0 {
+            line(format_args!("  {style}{:>9}{style:#}  {name:<12} {faint}{meaning}{faint:#}", thousands(count)));
         }
     }
-    fields.iter().for_each(print_field);
+    difference.fields.iter().for_each(print_field);
+}
+
+/// Returns the number of records with each kind of change, its name and its meaning. `why_not`: why records were not compared.
+pub(super) fn counts(difference: &Difference, why_not: String) -> [(u64, &'static str, String); 6] {
+    let Difference { new, changed, unchanged, unclear, missing, not_compared, .. } = *difference;
+    [
+        (new, word("new"), say!("not in the service yet")),
+        (changed, word("changed"), say!("other values in the service")),
+        (unchanged, word("same"), say!("the same values in the service")),
+        (unclear, word("not shown"), say!("the same values where the service shows them")),
+        (missing, word("not there"), say!("to be updated, but not in the service")),
+        (not_compared, word("not compared"), why_not),
+    ]
+}
+
+/// Returns what is odd about a change, for people.
+pub(super) fn remark(odd: OddChange) -> String {
+    match odd {
+        OddChange::TenTimes => say!("ten times as large or more"),
+        OddChange::TenthOrLess => say!("a tenth or less"),
+        OddChange::Zero => say!("0 from now on"),
+        OddChange::Blank => say!("blank from now on"),
+    }
 }
 
 /// Prints what taking a run back does to its records, why some of them stay, and the changes by field.
@@ -65,14 +80,8 @@ fn print_field(change: &FieldChange) {
         (None, None) => String::new(),
     };
     line(say!("  {strong}{field}{strong:#}  {records} changed{usual}"));
-    let odd = [
-        (overview.ten_times, say!("ten times as large or more")),
-        (overview.tenth_or_less, say!("a tenth or less")),
-        (overview.zero, say!("0 from now on")),
-        (overview.blank, say!("blank from now on")),
-    ];
-    for (count, what) in odd.into_iter().filter(|(count, _)| *count > 0) {
-        line(format_args!("      {bad}{}{bad:#} {what}", counted(count, "record")));
+    for (odd, count) in overview.odd() {
+        line(format_args!("      {bad}{}{bad:#} {}", counted(count, "record"), remark(odd)));
     }
     if *as_sent > 0 {
         line(say!("      {faint}the service does not show it: compared with what was sent from here last{faint:#}"));

@@ -9,8 +9,9 @@ use sheetport_files::visible::one_line;
 use sheetport_language::{say, word};
 use sheetport_ledger::{Accounting, Run};
 use sheetport_operations::{FirstChange, shown_file};
-use sheetport_plan::compare::{Difference, FieldChange, OddChange};
+use sheetport_plan::compare::{Difference, FieldChange};
 
+use super::changes::{self as terminal, remark};
 use super::thousands;
 
 /// Maximum number of listed changes.
@@ -49,19 +50,13 @@ fn markdown(
 }
 
 fn counts(accounting: &Accounting, difference: &Difference) -> String {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, ref why_not, .. } = *difference;
-    let why = why_not.as_ref().map(|why| code(&why.to_string())).unwrap_or_default();
+    let why = difference.why_not.as_ref().map(|why| code(&why.to_string())).unwrap_or_default();
     let mut text = format!("| {} | | |\n|--:|---|---|\n", word("records"));
-    for (count, name, meaning) in [
-        (new, word("new"), say!("not in the service yet")),
-        (changed, word("changed"), say!("other values in the service")),
-        (unchanged, word("same"), say!("the same values in the service")),
-        (unclear, word("not shown"), say!("the same values where the service shows them")),
-        (missing, word("not there"), say!("to be updated, but not in the service")),
-        (not_compared, word("not compared"), why),
+    let not_sent = [
         (accounting.skipped, word("skipped"), String::new()),
         (accounting.rejected, word("rejected"), say!("need fixing")),
-    ] {
+    ];
+    for (count, name, meaning) in terminal::counts(difference, why).into_iter().chain(not_sent) {
         if count > 0 {
             let _ = writeln!(text, "| {} | {name} | {meaning} |", thousands(count));
         }
@@ -78,14 +73,8 @@ fn fields(fields: &[FieldChange]) -> String {
             (None, Some(median)) => say!("median {:+.1} %", (median - 1.0) * 100.0),
             (None, None) => String::new(),
         };
-        let odd = [
-            (overview.ten_times, OddChange::TenTimes),
-            (overview.tenth_or_less, OddChange::TenthOrLess),
-            (overview.zero, OddChange::Zero),
-            (overview.blank, OddChange::Blank),
-        ];
-        let odd = odd.into_iter().filter(|(count, _)| *count > 0);
-        let odd: Vec<String> = odd.map(|(count, odd)| format!("{}: {}", thousands(count), remark(odd))).collect();
+        let odd = overview.odd().map(|(odd, count)| format!("{}: {}", thousands(count), remark(odd)));
+        let odd: Vec<String> = odd.collect();
         let _ = writeln!(text, "| {} | {} | {usual} | {} |", code(field), thousands(*records), odd.join("; "));
     }
     text.push('\n');
@@ -108,15 +97,6 @@ fn changes(first: &[FirstChange], all: u64) -> String {
     }
     text.push('\n');
     text
-}
-
-fn remark(odd: OddChange) -> String {
-    match odd {
-        OddChange::TenTimes => say!("ten times as large or more"),
-        OddChange::TenthOrLess => say!("a tenth or less"),
-        OddChange::Zero => say!("0 from now on"),
-        OddChange::Blank => say!("blank from now on"),
-    }
 }
 
 /// Returns foreign text that means nothing to Markdown and to HTML, and the start of a long one.

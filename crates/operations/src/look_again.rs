@@ -68,7 +68,7 @@ impl Sending<'_> {
         let run = self.run.run();
         let settings = &run.about.settings;
         let fills = settings.fill_blank;
-        if settings.only.is_none() && !settings.commands && !fills {
+        if !settings.sends_a_part() {
             return Ok(());
         }
         // Those of a plan were left out when it was made, and what others have changed since is found by its fields.
@@ -85,8 +85,7 @@ impl Sending<'_> {
             |record: &Pending| record.is_update || found.records.get(&record.seq).is_some_and(Change::is_known);
         self.settle_others(pending.iter().map(|record| (record, is_known(record)))).await?;
         if fills {
-            let is_left = |record: &&Pending| record.only.is_none_or(|only| only.takes(is_known(record)));
-            self.fill_blanks(pending.iter().filter(is_left), &found).await?;
+            self.fill_blanks(pending.iter().filter(|record| record.is_taken(is_known(record))), &found).await?;
         }
         Ok(())
     }
@@ -201,6 +200,11 @@ impl Pending {
             only: candidate.only,
             says: candidate.command.is_some(),
         }
+    }
+
+    /// Whether the record is sent if the service has it, or has it not.
+    pub(super) fn is_taken(&self, is_known: bool) -> bool {
+        self.only.is_none_or(|only| only.takes(is_known))
     }
 }
 

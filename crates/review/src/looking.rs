@@ -5,14 +5,13 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sheetport_client::Speed;
-use sheetport_ledger::RunId;
 use sheetport_operations::review::plan_to_review;
 use sheetport_operations::{Event, SendOptions, Upload, discard_plan};
 use tokio::runtime::Handle;
 
 use super::app::App;
 use super::http::Failure;
-use super::sending::{self, Activity, Work, in_background, plain_upload};
+use super::sending::{self, Activity, Work, in_background};
 use super::session::{Look, Session};
 
 /// Options of a request to look at the changes.
@@ -38,21 +37,15 @@ pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: &LookReques
     })
 }
 
-/// Gives up the look at the changes of a file, if there was one, with its plan.
-pub(super) async fn forget(app: &App, session: &Session) -> Result<(), Failure> {
+/// Gives up the look at the changes of a file, if there was one, with its plan. Blocks.
+///
+/// # Errors
+/// If the ledger can't be written.
+pub(super) fn forget(app: &App, session: &Session) -> Result<(), Failure> {
     let old = session.look().take();
     if let Some(look) = old {
-        forget_plan(app, look.plan.run).await?;
+        Handle::current().block_on(discard_plan(&app.context, look.plan.run))?;
     }
-    Ok(())
-}
-
-/// Gives up a plan that nobody has applied.
-pub(super) async fn forget_plan(app: &App, run: RunId) -> Result<(), Failure> {
-    // The future stays on its thread.
-    let context = app.context.clone();
-    let discarded = tokio::task::spawn_blocking(move || Handle::current().block_on(discard_plan(&context, run)));
-    discarded.await.map_err(|error| Failure::bad_request(error.to_string()))??;
     Ok(())
 }
 
@@ -60,13 +53,12 @@ fn look(app: &App, session: &Session, rate: Option<Speed>, keep_lines: bool, wor
     let (context, handle) = (&app.context, Handle::current());
     session.take_edits_of_others(context)?;
     session.save_template(context)?;
-    let old = session.look().take();
-    if let Some(old) = old {
-        handle.block_on(discard_plan(context, old.plan.run))?;
-    }
+    forget(app, session)?;
     let state = session.state().clone();
     let sending = SendOptions { rate, ..SendOptions::default() };
-    let upload = Upload { keep_lines, ..plain_upload(state.spreadsheet(&session.file)?, sending) };
+    let input = state.spreadsheet(&session.file)?;
+    // The page shows all doubts above the button.
+    let upload = Upload { keep_lines, accepts_doubts: true, ..Upload::plain(input, sending) };
     let observer = |event: Event<'_>| work.note(event);
     let plan = handle.block_on(async {
         tokio::select! {

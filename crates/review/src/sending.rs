@@ -8,10 +8,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sheetport_client::Speed;
-use sheetport_ledger::{AllowRepeat, RunId};
+use sheetport_ledger::RunId;
 use sheetport_operations::review::run_result;
 use sheetport_operations::{
-    self as operations, Apply, CommandLine, Event, Finished, PlanTarget, Rehearse, SendOptions, Spreadsheet, Upload,
+    self as operations, Apply, CommandLine, Event, Finished, PlanTarget, Rehearse, SendOptions, Upload,
 };
 use sheetport_plan::approve::Mark;
 use sheetport_send::Grace;
@@ -198,26 +198,6 @@ impl Work {
     }
 }
 
-/// Returns an upload of a file without any options. Its warnings are shown above the button that sends it.
-pub(super) fn plain_upload<'a>(input: Spreadsheet<'a>, sending: SendOptions<'a>) -> Upload<'a> {
-    Upload {
-        input,
-        sending,
-        changed_only: false,
-        only: None,
-        fill_blank: false,
-        all_or_nothing: false,
-        allow_repeat: AllowRepeat::None,
-        restore_texts: false,
-        keep_lines: false,
-        undoable: false,
-        accepts_doubts: true,
-        create_missing_items: false,
-        trigger_workflows: false,
-        rehearsal: None,
-    }
-}
-
 /// Returns a yes or a no to each change of a look.
 fn approved(session: &Session, ApprovedPlan { run, version }: ApprovedPlan) -> Result<Vec<Mark>, Failure> {
     let revision = session.state().revision;
@@ -287,7 +267,9 @@ fn send(
             keep_lines: request.keep_lines && !request.rehearse,
             undoable: request.undoable && !request.rehearse,
             rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),
-            ..plain_upload(input, sending)
+            // The page shows all of them above the button.
+            accepts_doubts: true,
+            ..Upload::plain(input, sending)
         };
         let observer = |event: Event<'_>| work.note(event);
         Handle::current().block_on(operations::upload(context, upload, None, Box::pin(work.interrupt()), &observer))?

@@ -355,6 +355,17 @@ mod tests {
         assert_eq!(words.split_compound("verkaufspreisnetto".to_owned()), ["verkaufspreis", "netto"]);
     }
 
+    /// The build script knows the kinds of values by their names in the file.
+    #[test]
+    fn headers_of_numbers_are_those_of_fields_with_numbers() {
+        let fields = KINDS.iter().flat_map(|(_, kind)| kind.fields.iter().chain(kind.lines)).map(|(_, field)| field);
+        let lists = fields
+            .filter(|field| field.values.is_number())
+            .flat_map(|field| [field.names, field.doubtful, field.ruled_out_by]);
+        let names: HashSet<&str> = lists.flat_map(titles_in).map(|title| title.joined).collect();
+        assert_eq!(NUMBER_HEADERS.iter().collect::<HashSet<&str>>(), names);
+    }
+
     #[test]
     fn tables_are_sorted_as_they_are_searched() {
         let sets = [ARTICLES, SMALL, NEUTRAL, OTHER_TOPICS, NET, GROSS, TOTAL_HEADERS, NUMBER_HEADERS, PARTS];

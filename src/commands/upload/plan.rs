@@ -1,6 +1,6 @@
 //! `plan`: shows what an upload would change in the service, and keeps the plan for `resume`.
 
-use sheetport_operations::{self as operations, AllowRepeat, PlannedChanges, SendOptions};
+use sheetport_operations::{self as operations, PlannedChanges, SendOptions};
 
 use crate::cli::Plan;
 use crate::commands::console::Console;
@@ -20,21 +20,15 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
     let file = open(&args.input.file, settings).await?;
     let mut input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
     (input.rows, input.is_strict) = (args.rows, args.strict);
+    let sending =
+        SendOptions { concurrency: args.pacing.concurrency, rate: args.pacing.rate, ..SendOptions::default() };
     let upload = operations::Upload {
-        input,
-        sending: SendOptions { concurrency: args.pacing.concurrency, rate: args.pacing.rate, ..SendOptions::default() },
         changed_only: args.changed_only,
         only: args.only,
         fill_blank: args.fill_blank,
-        all_or_nothing: false,
-        allow_repeat: AllowRepeat::None,
-        restore_texts: false,
         keep_lines: args.keep_lines,
-        undoable: false,
         accepts_doubts: args.yes,
-        create_missing_items: false,
-        trigger_workflows: false,
-        rehearsal: None,
+        ..operations::Upload::plain(input, sending)
     };
     let console = Console::new(output);
     let observer = |event: operations::Event<'_>| console.show(event);

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use sheetport_client::auth::{AddressOrigin, Credentials, EnvironmentTokens, TokenHome, TokenOrigin};
 use sheetport_ledger::RunId;
 use sheetport_operations::{
-    self as operations, AllowRepeat, Apply, Context, Error, InputFile, PlanTarget, SendOptions, Spreadsheet,
-    TemplateChanges, Undo, Upload,
+    self as operations, Apply, Context, Error, InputFile, PlanTarget, SendOptions, Spreadsheet, TemplateChanges, Undo,
+    Upload,
 };
 use sheetport_records::token::Access;
 use sheetport_service::{Config, Service};
@@ -402,31 +402,17 @@ fn price(item: &Item) -> Value {
 
 fn plain(file: &InputFile) -> Upload<'_> {
     let template = operations::load_template("items", TemplateChanges::default()).unwrap();
-    Upload {
-        input: Spreadsheet {
-            file,
-            template,
-            sheet: None,
-            text: Options::default(),
-            rows: None,
-            is_strict: false,
-            accepts: &[],
-            edits: None,
-        },
-        sending: SendOptions::default(),
-        changed_only: false,
-        only: None,
-        fill_blank: false,
-        all_or_nothing: false,
-        allow_repeat: AllowRepeat::None,
-        restore_texts: false,
-        keep_lines: false,
-        undoable: false,
-        accepts_doubts: true,
-        create_missing_items: false,
-        trigger_workflows: false,
-        rehearsal: None,
-    }
+    let input = Spreadsheet {
+        file,
+        template,
+        sheet: None,
+        text: Options::default(),
+        rows: None,
+        is_strict: false,
+        accepts: &[],
+        edits: None,
+    };
+    Upload { accepts_doubts: true, ..Upload::plain(input, SendOptions::default()) }
 }
 
 /// Runs an operation, or ends it with all of its tasks after a while, as a process would end.

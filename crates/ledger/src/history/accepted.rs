@@ -14,7 +14,7 @@ use super::super::ids::{RunId, Seq};
 use super::super::records::{BLOCK_LEN, Disposition, Outcome, PlannedRecord};
 use super::super::runs::Run;
 use super::decide::{Fact, Policy, decide};
-use super::known::{Effect, LastRequest};
+use super::known::{Begun, Effect, LastRequest};
 
 /// Where a key names one record.
 #[derive(Clone, Copy, Debug)]
@@ -197,18 +197,16 @@ impl Ledger {
             let mut last: HashMap<i64, LastRequest> = HashMap::new();
             for (seq, record) in block.numbered() {
                 let (Disposition::Send(body), Some(key)) = (&record.disposition, record.identity()) else { continue };
-                let is_of = |(first, last, _): &&(Seq, Seq, i64)| (*first..=*last).contains(&seq);
-                let (first, intent) = (intents.iter().find(is_of), intents.iter().rfind(is_of));
-                let outcome = outcomes.get(&seq);
-                let effect = Effect::of_record(outcome, first.map(|(.., at)| *at));
+                let (begun, outcome) = (Begun::of(&intents, seq), outcomes.get(&seq));
+                let effect = Effect::of_record(outcome, begun.map(|begun| begun.first));
                 let request = match effect {
                     Some(Effect::Accepted) => Some(request_hash(record.target.as_deref(), body)),
                     // A refused or lost call may have had an effect.
                     Some(Effect::Refused | Effect::Uncertain) => None,
                     Some(Effect::NotNeeded) | None => continue,
                 };
-                let begun = intent.map(|(.., at)| *at);
-                let Some(at) = outcome.map(|outcome| outcome.at).or(begun) else { continue };
+                let at = outcome.map(|outcome| outcome.at).or(begun.map(|begun| begun.last));
+                let Some(at) = at else { continue };
                 let request = LastRequest { request, at, family: age };
                 let last = last.entry(hash(&[key])).or_insert(request);
                 if request.at >= last.at {

@@ -7,7 +7,7 @@ use sheetport_sql as sql;
 
 use super::super::database::{Ledger, to_json};
 use super::super::error::Error;
-use super::super::ids::RunId;
+use super::super::ids::{RunId, Seq};
 use super::super::state::RecordState;
 use crate::Outcome;
 
@@ -38,9 +38,7 @@ impl Effect {
             Some(RecordState::Pending) | None => is_begun.then_some(Effect::Uncertain),
         }
     }
-}
 
-impl Effect {
     /// Returns the effect of a planned record. `begun`: when its requests may first have been in flight. A record that was left out later,
     /// when its killed run was resumed, may have been applied before.
     pub(super) fn of_record(outcome: Option<&Outcome>, begun: Option<i64>) -> Option<Effect> {
@@ -49,6 +47,22 @@ impl Effect {
             Some(left_out) => begun.filter(|begun| *begun <= left_out.at).map(|_| Effect::Uncertain),
             None => Effect::of(outcome.map(|outcome| outcome.state), begun.is_some()),
         }
+    }
+}
+
+/// When the requests of a record may first and last have been begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begun {
+    pub(super) first: i64,
+    pub(super) last: i64,
+}
+
+impl Begun {
+    /// Returns when a record may have been begun, from the ranges of all intents of its run with their times, oldest first.
+    pub(super) fn of(intents: &[(Seq, Seq, i64)], seq: Seq) -> Option<Begun> {
+        let mut times = intents.iter().filter(|(first, last, _)| (*first..=*last).contains(&seq)).map(|(.., at)| *at);
+        let first = times.next()?;
+        Some(Begun { first, last: times.next_back().unwrap_or(first) })
     }
 }
 
@@ -91,6 +105,13 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_is_begun_by_the_first_and_the_last_intent_that_has_it() {
+        let intents = [(0, 9, 1), (5, 6, 2), (0, 4, 3)];
+        let of = |seq| Begun::of(&intents, seq).map(|begun| (begun.first, begun.last));
+        assert_eq!((of(5), of(3), of(9), of(10)), (Some((1, 2)), Some((1, 3)), Some((1, 1)), None));
+    }
 
     #[test]
     fn records_left_out_after_a_request_may_have_been_applied() {

@@ -21,7 +21,7 @@ use super::super::state::{RecordState, RunState};
 use super::accepted::{KeyScope, hash, scope};
 use super::decide::{Fact, Policy, decide};
 use super::handshake::Intent;
-use super::known::{Effect, LastRequest};
+use super::known::{Begun, Effect, LastRequest};
 
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;
@@ -304,20 +304,19 @@ impl Ledger {
             let outcomes = self.outcomes(other, block.first..=from - 1).await?;
             for (seq, key) in equal {
                 let outcome = outcomes.get(&seq);
-                let is_of = |(first, last, _): &&(Seq, Seq, i64)| (*first..=*last).contains(&seq);
-                let (begun, intent) = (intents.iter().find(is_of), intents.iter().rfind(is_of));
+                let begun = Begun::of(&intents, seq);
                 // Its fields had values, which need not be those of the other run.
                 if outcome.is_some_and(|outcome| outcome.problems.iter().any(|problem| problem.code == Code::Filled)) {
                     continue;
                 }
-                let is_accepted = match Effect::of_record(outcome, begun.map(|(.., at)| *at)) {
+                let is_accepted = match Effect::of_record(outcome, begun.map(|begun| begun.first)) {
                     Some(Effect::Accepted | Effect::NotNeeded) => true,
                     Some(Effect::Uncertain) => false,
                     Some(Effect::Refused) if outcome.is_some_and(Outcome::may_be_applied) => false,
                     // The service does not have the value of the other run.
                     Some(Effect::Refused) | None => continue,
                 };
-                let at = outcome.map(|outcome| outcome.at).or(intent.map(|(.., at)| *at));
+                let at = outcome.map(|outcome| outcome.at).or(begun.map(|begun| begun.last));
                 let Some(at) = at else { continue };
                 let request = OtherRequest { run: other, at, is_accepted };
                 let service_id = outcome.and_then(|outcome| outcome.service_id.clone());

@@ -129,9 +129,14 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
+    /// Whether what the service has decides which records, or which of their fields, are sent.
+    pub fn sends_a_part(&self) -> bool {
+        self.only.is_some() || self.commands || self.fill_blank
+    }
+
     /// Whether no record of the service is read before sending.
     pub fn needs_no_look(&self) -> bool {
-        !self.changed_only && self.only.is_none() && !self.commands && !self.fill_blank && !self.undoable
+        !self.changed_only && !self.sends_a_part() && !self.undoable
     }
 }
 

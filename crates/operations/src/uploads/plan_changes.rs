@@ -2,10 +2,9 @@
 //!
 //! The planned run stays in the ledger, with what the service had of its records: `apply` sends what is approved of it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sheetport_findings::Only;
 use sheetport_ledger::{Accounting, Run, Seq};
 use sheetport_plan::Tally;
 use sheetport_plan::compare::{Change, Connection, Depth, Difference, difference};
@@ -87,7 +86,7 @@ pub fn plan_changes<'a>(
         let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
-        if settings.only.is_some() || settings.commands || settings.fill_blank {
+        if settings.sends_a_part() {
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
             let needs_look = |record: &Pending| settings.fill_blank || record.only.is_some();
             if not_held > 0 || pending.iter().any(|record| needs_look(record) && !is_compared(record)) {
@@ -95,10 +94,9 @@ pub fn plan_changes<'a>(
             }
             let is_known = |seq: Seq| difference.records.get(&seq).is_some_and(Change::is_known);
             sending.settle_others(pending.iter().map(|record| (record, is_known(record.seq)))).await?;
-            let only: BTreeMap<Seq, Only> =
-                pending.iter().filter_map(|record| Some((record.seq, record.only?))).collect();
-            let is_taken = |seq: &Seq, change: &Change| only.get(seq).is_none_or(|only| only.takes(change.is_known()));
-            difference.records.retain(|seq, change| is_taken(seq, change));
+            let left_out = pending.iter().filter(|record| !record.is_taken(is_known(record.seq)));
+            let left_out: BTreeSet<Seq> = left_out.map(|record| record.seq).collect();
+            difference.records.retain(|seq, _| !left_out.contains(seq));
             if settings.fill_blank {
                 let is_left = |record: &&Pending| difference.records.contains_key(&record.seq);
                 sending.fill_blanks(pending.iter().filter(is_left), &difference).await?;

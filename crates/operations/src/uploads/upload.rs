@@ -63,6 +63,26 @@ pub struct Upload<'a> {
 }
 
 impl<'a> Upload<'a> {
+    /// Returns an upload without any options: all records as the template says, and doubts hold it back.
+    pub fn plain(input: Spreadsheet<'a>, sending: SendOptions<'a>) -> Upload<'a> {
+        Upload {
+            input,
+            sending,
+            changed_only: false,
+            only: None,
+            fill_blank: false,
+            all_or_nothing: false,
+            allow_repeat: AllowRepeat::None,
+            restore_texts: false,
+            keep_lines: false,
+            undoable: false,
+            accepts_doubts: false,
+            create_missing_items: false,
+            trigger_workflows: false,
+            rehearsal: None,
+        }
+    }
+
     fn into_retry(self) -> RetryReport<'a> {
         RetryReport {
             changed_only: self.changed_only,
@@ -433,22 +453,7 @@ mod tests {
             accepts: &[],
             edits: None,
         };
-        let upload = Upload {
-            input,
-            sending: SendOptions { concurrency: Some(1), ..SendOptions::default() },
-            changed_only: false,
-            only: None,
-            fill_blank: false,
-            all_or_nothing: false,
-            allow_repeat: AllowRepeat::None,
-            restore_texts: false,
-            keep_lines: false,
-            undoable: false,
-            accepts_doubts: false,
-            create_missing_items: false,
-            trigger_workflows: false,
-            rehearsal: None,
-        };
+        let upload = Upload::plain(input, SendOptions { concurrency: Some(1), ..SendOptions::default() });
         let never = Box::pin(std::future::pending());
         run_upload(context, upload, rehearsal, None, never, &|_| {}).await.expect("an upload")
     }

@@ -76,6 +76,17 @@ impl Overview {
         }
     }
 
+    /// Returns each oddity that occurs, with the number of its changes.
+    pub fn odd(&self) -> impl Iterator<Item = (OddChange, u64)> {
+        let all = [
+            (OddChange::TenTimes, self.ten_times),
+            (OddChange::TenthOrLess, self.tenth_or_less),
+            (OddChange::Zero, self.zero),
+            (OddChange::Blank, self.blank),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0)
+    }
+
     /// Returns the median of new ÷ old, if numbers have changed.
     pub fn median(&self) -> Option<f64> {
         let mut factors: Vec<f64> = self.numbers.iter().map(NumberChange::factor).collect();

@@ -33,8 +33,10 @@ pub(crate) async fn forget(State(app): State<Arc<App>>, Path(id): Path<u64>) -> 
     if session.is_sending() {
         return Err(Failure::bad_request("this is being sent already"));
     }
-    looking::forget(&app, &session).await?;
-    let value = blocking(move || Ok(view::review(&session)));
+    let value = blocking(move || {
+        looking::forget(&app, &session)?;
+        Ok(view::review(&session))
+    });
     Ok(ok(value.await?))
 }
 
