@@ -44,6 +44,8 @@ pub(super) fn remark(odd: OddChange) -> String {
         OddChange::TenthOrLess => say!("a tenth or less"),
         OddChange::Zero => say!("0 from now on"),
         OddChange::Blank => say!("blank from now on"),
+        OddChange::Far => say!("far from the other changes"),
+        OddChange::Status => say!("few others change their status"),
     }
 }
 

@@ -8,21 +8,19 @@ use sheetport_plan::compare::{Change, Difference, Withheld};
 
 use super::context::now;
 use super::error::Error;
-use super::event::Event;
-use super::look_again::Pending;
-use super::send::Sending;
+use super::look_again::{LookAgain, Pending};
 
-impl Sending<'_> {
+impl LookAgain<'_> {
     /// Leaves out the fields of these records that are not blank in the service, and the records of which nothing is left.
     pub(super) async fn fill_blanks<'p>(
         &self,
         records: impl Iterator<Item = &'p Pending>,
         found: &Difference,
     ) -> Result<(), Error> {
-        let (run, kind) = (self.run.id(), self.run.run().about.record);
+        let (run, kind) = (self.run.id, self.run.about.record);
         let (mut outcomes, mut bodies) = (Vec::new(), BTreeMap::new());
         let mut block: Option<RecordBlock> = None;
-        let mut not_shown: BTreeSet<&str> = BTreeSet::new();
+        let mut not_shown: BTreeSet<&'static str> = BTreeSet::new();
         for Pending { seq, row, .. } in records {
             let Some(withheld) = found.withheld.get(seq) else { continue };
             not_shown.extend(&withheld.not_shown);
@@ -39,12 +37,8 @@ impl Sending<'_> {
                 None => outcomes.push(nothing_left(*seq, *row, withheld)),
             }
         }
-        if !not_shown.is_empty() {
-            let fields = not_shown.into_iter().collect::<Vec<_>>().join(", ");
-            let message = format!("not written, because the service does not show whether they are blank: {fields}");
-            (self.observer)(Event::Warning(&message));
-        }
-        self.ledger.take_away(&self.run, &outcomes, &bodies).await?;
+        self.tell_not_shown(&not_shown);
+        self.ledger.take_away(run, &outcomes, &bodies).await?;
         Ok(())
     }
 }

@@ -1,85 +1,215 @@
 //! Comparing the records of a plan with the service before they are sent: those that somebody has changed since it was approved are left
 //! out, and those of the other kind if only new or only known records are sent. For a run that is to be undoable, what they have is kept.
 //!
-//! All records are read before the first one is sent. What somebody changes between this look and the request of a record is overwritten.
+//! The records are read before the first one is sent, and those of each batch right before the batch. What somebody changes between this look
+//! and the request of a record is overwritten.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::BoxFuture;
+use sheetport_client::Client;
 use sheetport_findings::Only;
-use sheetport_ledger::{Causes, Outcome, Problem, RecordState, RunSettings, Seq};
-use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, moved_on};
+use sheetport_ledger::{Causes, Ledger, Outcome, Problem, RecordState, Run, Seen, Seq};
+use sheetport_plan::compare::{
+    Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, is_listed, moved_on,
+};
 
 use super::approval::LeftOutRows;
-use super::context::now;
+use super::context::{Context, now};
 use super::error::Error;
-use super::event::Event;
+use super::event::{Event, Observer};
 use super::learned::{load_sizes, store_learned_sizes};
-use super::planned_records::{add_last_sent, candidates};
+use super::planned_records::{Batch, add_last_sent, candidates};
 use super::results::next_command;
-use super::send::{Sending, speed};
+use super::send::speed;
 
 /// Looks at a list that changes while it is read.
 const LOOKS: usize = 3;
+/// Records in a batch, at least. At 10 requests a second, they are sent within 5 seconds after the look.
+const BATCH: u64 = 50;
+/// Records in a batch for each request of the look at a list: reading takes at most a fifth of all requests.
+const RECORDS_PER_REQUEST: u64 = 4;
 
-impl Sending<'_> {
-    /// Leaves out the pending records of an approved plan, or of an undo, that somebody has changed in the service since it was planned.
+/// Looks at the records of a run in the service before they are sent.
+pub(super) struct LookAgain<'a> {
+    pub context: &'a Context,
+    pub ledger: &'a Ledger,
+    pub client: &'a Client,
+    pub run: &'a Run,
+    pub observer: Observer<'a>,
+    state: Mutex<State>,
+}
+
+/// What is known from earlier looks.
+#[derive(Default)]
+struct State {
+    /// What the service had of the records at the plan, if it was loaded.
+    seen: Option<BTreeMap<Seq, Seen>>,
+    /// The last record of the first batch, if that was looked at before sending.
+    first_batch: Option<Seq>,
+    /// Whether records were sent since the first look.
+    has_begun: bool,
+    /// Requests of the last look.
+    requests: u64,
+    untold: Untold,
+    /// Fields of which it was said that they are not shown.
+    told: BTreeSet<&'static str>,
+}
+
+/// Records that were left out, and of which nothing was said yet.
+#[derive(Default)]
+struct Untold {
+    moved: u64,
+    causes: Causes,
+    others: [LeftOutRows; Only::ALL.len()],
+}
+
+impl<'a> LookAgain<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        ledger: &'a Ledger,
+        client: &'a Client,
+        run: &'a Run,
+        observer: Observer<'a>,
+    ) -> LookAgain<'a> {
+        LookAgain { context, ledger, client, run, observer, state: Mutex::default() }
+    }
+
+    /// Whether what the service has decides what is sent of the run.
+    pub(super) fn is_needed(&self) -> bool {
+        let settings = &self.run.about.settings;
+        if self.run.looks_again() { !settings.overwrite_newer } else { settings.sends_a_part() }
+    }
+
+    /// Looks at the records before the first one is sent: at all of them if they are in a list, otherwise at those of the first batch, since
+    /// each takes a request. `is_to_queue`: others send them.
     ///
     /// # Errors
     /// If the service's records can't be read: nothing is sent unseen.
-    pub(super) async fn leave_out_moved(&self) -> Result<(), Error> {
-        let (ledger, run) = (self.ledger, self.run.run());
-        if !run.looks_again() || run.about.settings.overwrite_newer {
+    pub(super) async fn before_sending(&self, is_to_queue: bool) -> Result<(), Error> {
+        if !self.is_needed() {
             return Ok(());
         }
-        let seen = ledger.seen(run.id).await?;
-        let (pending, mut found) = self.compare(&|candidate| seen.contains_key(&candidate.seq), false).await?;
-        let (mut outcomes, mut causes) = (Vec::new(), Causes::default());
-        for Pending { seq, row, .. } in pending.into_iter().filter(|record| seen.contains_key(&record.seq)) {
+        let is_whole = is_to_queue || is_listed(self.run.about.record);
+        let mut last = self.look_at(Batch::first(if is_whole { u64::MAX } else { BATCH })).await?;
+        self.tell();
+        if is_whole {
+            (_, _, last) = candidates(self.ledger, self.run, Batch::first(self.records_per_batch())).await?;
+        }
+        self.state().first_batch = Some(last);
+        Ok(())
+    }
+
+    /// Looks at the next batch of records, from the given one on. Returns its last record.
+    ///
+    /// # Errors
+    /// Why nothing more is sent.
+    pub(super) fn batch(&self, first: Seq) -> BoxFuture<'_, Result<Seq, String>> {
+        Box::pin(async move {
+            let looked_at = self.state().first_batch.take();
+            self.state().has_begun = true;
+            if let Some(last) = looked_at.filter(|last| first <= *last) {
+                return Ok(last);
+            }
+            let batch = Batch { first, most: self.records_per_batch() };
+            self.look_at(batch).await.map_err(|error| error.to_string())
+        })
+    }
+
+    fn records_per_batch(&self) -> u64 {
+        match is_listed(self.run.about.record) {
+            true => BATCH.max(self.state().requests.saturating_mul(RECORDS_PER_REQUEST)),
+            false => BATCH,
+        }
+    }
+
+    /// Says which records were left out since the last call.
+    pub(super) fn tell(&self) {
+        let Untold { moved, causes, others } = std::mem::take(&mut self.state().untold);
+        if moved > 0 {
+            let again = next_command::plan_again(self.context, self.run);
+            (self.observer)(Event::MovedOn { records: moved, causes: &causes, again: again.as_deref() });
+        }
+        for (only, left_out) in Only::ALL.into_iter().zip(&others).filter(|(_, rows)| rows.records > 0) {
+            (self.observer)(Event::LeftOutOthers { only, left_out });
+        }
+    }
+
+    /// Says once which fields are not written because the service does not show them.
+    pub(super) fn tell_not_shown(&self, fields: &BTreeSet<&'static str>) {
+        let new: Vec<&str> = {
+            let mut state = self.state();
+            fields.iter().copied().filter(|field| state.told.insert(field)).collect()
+        };
+        if !new.is_empty() {
+            let fields = new.join(", ");
+            let message = format!("not written, because the service does not show whether they are blank: {fields}");
+            (self.observer)(Event::Warning(&message));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at the pending records of a batch, and leaves out those that are not to be sent. Returns the last record of the batch.
+    async fn look_at(&self, batch: Batch) -> Result<Seq, Error> {
+        match self.run.looks_again() {
+            true => self.leave_out_moved(batch).await,
+            false => self.leave_out_others(batch).await,
+        }
+    }
+
+    /// Leaves out the records of an approved plan, or of an undo, that somebody has changed in the service since it was planned.
+    async fn leave_out_moved(&self, batch: Batch) -> Result<Seq, Error> {
+        let (ledger, run) = (self.ledger, self.run);
+        if self.state().seen.is_none() {
+            let seen = ledger.seen(run.id).await?;
+            self.state().seen = Some(seen);
+        }
+        let is_seen = |seq: Seq| self.state().seen.as_ref().is_some_and(|seen| seen.contains_key(&seq));
+        let (pending, mut found, last) = self.compare(batch, &|candidate| is_seen(candidate.seq), false).await?;
+        let (mut outcomes, mut problems) = (Vec::new(), Vec::new());
+        for Pending { seq, row, .. } in pending {
+            let then = self.state().seen.as_ref().and_then(|seen| seen.get(&seq).cloned());
+            let Some(then) = then else { continue };
             let moved = match (found.records.get(&seq), &found.why_not) {
-                (Some(change), _) => moved_on(run.about.record, &seen[&seq], change),
+                (Some(change), _) => moved_on(run.about.record, &then, change),
                 // Found by its id at the plan, and not in the list any more.
                 (None, Some(WhyNot::NoKeys)) => vec![Moved::Gone],
-                (None, _) => return Err(not_comparable(found.why_not.take())),
+                (None, _) => return Err(self.not_comparable(found.why_not.take())),
             };
-            let problems: Vec<Problem> = moved.iter().map(|moved| Problem { row, ..moved.problem() }).collect();
-            if !problems.is_empty() {
-                for problem in &problems {
-                    causes.add(row.unwrap_or_default(), problem);
-                }
-                outcomes.push(Outcome { problems, ..Outcome::new(seq, RecordState::Skipped, now()) });
+            if !moved.is_empty() {
+                let moved: Vec<Problem> = moved.iter().map(|moved| Problem { row, ..moved.problem() }).collect();
+                problems.extend(moved.iter().cloned());
+                outcomes.push(Outcome { problems: moved, ..Outcome::new(seq, RecordState::Skipped, now()) });
             }
         }
         if !outcomes.is_empty() {
             ledger.settle(run.id, &outcomes).await?;
-            let again = next_command::plan_again(self.context, run);
-            let (records, again) = (outcomes.len() as u64, again.as_deref());
-            (self.observer)(Event::MovedOn { records, causes: &causes, again });
+            let untold = &mut self.state().untold;
+            untold.moved += outcomes.len() as u64;
+            for problem in &problems {
+                untold.causes.add(problem.row.unwrap_or_default(), problem);
+            }
         }
-        Ok(())
+        Ok(last)
     }
 
     /// Leaves out new or known records, if only the others are to be sent, as the run or their rows say, and the fields that are not blank, if
-    /// only blank ones are to be written. Does so again when the run is resumed: somebody may have created a record or filled a field
-    /// meanwhile. A record that the run itself had created just before it was killed is left out then, too, with the values that it has.
+    /// only blank ones are to be written. Somebody may have created a record or filled a field since an earlier look. A record that the run itself
+    /// had created just before it was killed is left out then, too, with the values that it has.
     ///
-    /// # Errors
-    /// If the service does not say which records it has.
-    pub(super) async fn leave_out_others(&self) -> Result<(), Error> {
-        let run = self.run.run();
-        let settings = &run.about.settings;
-        let fills = settings.fill_blank;
-        if !settings.sends_a_part() {
-            return Ok(());
-        }
-        // Those of a plan were left out when it was made, and what others have changed since is found by its fields.
-        if run.looks_again() {
-            return Ok(());
-        }
+    /// Those of a plan were left out when it was made, and what others have changed since is found by its fields.
+    async fn leave_out_others(&self, batch: Batch) -> Result<Seq, Error> {
+        let fills = self.run.about.settings.fill_blank;
         // An update names the record that it changes.
         let is_meant = |candidate: &Candidate| fills || candidate.target.is_none() && candidate.only.is_some();
-        let (pending, mut found) = self.compare(&is_meant, fills).await?;
+        let (pending, mut found, last) = self.compare(batch, &is_meant, fills).await?;
         if found.not_compared > 0 {
-            return Err(not_distinguished(settings, found.why_not.take()));
+            return Err(self.not_distinguished(found.why_not.take()));
         }
         let is_known =
             |record: &Pending| record.is_update || found.records.get(&record.seq).is_some_and(Change::is_known);
@@ -87,7 +217,7 @@ impl Sending<'_> {
         if fills {
             self.fill_blanks(pending.iter().filter(|record| record.is_taken(is_known(record))), &found).await?;
         }
-        Ok(())
+        Ok(last)
     }
 
     /// Keeps what the service has of the pending records, if the run is to be undoable. Does so once, before the first request: afterwards,
@@ -96,14 +226,14 @@ impl Sending<'_> {
     /// # Errors
     /// If the service's records can't be read: a way back was asked for.
     pub(super) async fn keep_before_images(&self) -> Result<(), Error> {
-        let (ledger, run) = (self.ledger, self.run.run());
+        let (ledger, run) = (self.ledger, self.run);
         if !run.about.settings.undoable || run.looked_at.is_some() {
             return Ok(());
         }
         if ledger.is_begun(run.id).await? || ledger.has_seen(run.id).await? {
             return Ok(());
         }
-        let (pending, mut found) = self.compare(&|_| true, false).await?;
+        let (pending, mut found, _) = self.compare(Batch::first(u64::MAX), &|_| true, false).await?;
         let is_failed = matches!(found.why_not, Some(WhyNot::Failed(_) | WhyNot::Incomplete(_)));
         if is_failed || found.records.is_empty() && !pending.is_empty() {
             return Err(not_undoable(found.why_not.take()));
@@ -127,40 +257,41 @@ impl Sending<'_> {
 
     /// Stores which records are left out because only the others are sent: each with whether the service has it.
     pub(super) async fn settle_others(&self, records: impl Iterator<Item = (&Pending, bool)>) -> Result<(), Error> {
-        let mut left_out = Only::ALL.map(|only| (only, LeftOutRows::default()));
         let mut outcomes = Vec::new();
         for (record, is_known) in records {
             let (seq, row) = (record.seq, record.row);
             let Some(only) = record.only.filter(|only| !only.takes(is_known)) else { continue };
-            left_out.iter_mut().filter(|(other, _)| *other == only).for_each(|(_, rows)| rows.add(row));
+            let untold = &mut self.state().untold.others;
+            Only::ALL.iter().zip(untold).filter(|(other, _)| **other == only).for_each(|(_, rows)| rows.add(row));
             let problem = Problem { row, ..Problem::of_record(only.code(), reason(only, record.says)) };
             outcomes.push(Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now()) });
         }
-        self.ledger.settle(self.run.id(), &outcomes).await?;
-        for (only, left_out) in left_out.iter().filter(|(_, rows)| rows.records > 0) {
-            (self.observer)(Event::LeftOutOthers { only: *only, left_out });
-        }
+        self.ledger.settle(self.run.id, &outcomes).await?;
         Ok(())
     }
 
-    /// Compares the pending records for which `is_meant` holds. Returns all pending records. `fills`: only their blank fields are to be
-    /// written.
+    /// Compares those pending records of a batch for which `is_meant` holds. Returns all pending records of the batch, and the last of them.
+    /// `fills`: only their blank fields are to be written.
     async fn compare(
         &self,
-        is_meant: &dyn Fn(&Candidate) -> bool,
+        batch: Batch,
+        is_meant: &(dyn Fn(&Candidate) -> bool + Sync),
         fills: bool,
-    ) -> Result<(Vec<Pending>, Difference), Error> {
-        let (ledger, run) = (self.ledger, self.run.run());
+    ) -> Result<(Vec<Pending>, Difference, Seq), Error> {
+        let (ledger, run) = (self.ledger, self.run);
         let (about, settings) = (&run.about, &run.about.settings);
-        let (mut pending, not_held) = candidates(ledger, run).await?;
+        let (mut pending, not_held, last) = candidates(ledger, run, batch).await?;
         let all: Vec<Pending> = pending.iter().map(Pending::of).collect();
-        let client = self.client.as_ref().expect("a run that is compared has a client");
-        let connection = Connection::new(client, speed(settings, self.context)?, settings.concurrency);
+        let connection = Connection::new(self.client, speed(settings, self.context)?, settings.concurrency);
         load_sizes(self.context, &connection, &about.base_url).await;
         let requests = AtomicU64::new(0);
+        // Between two batches, the progress of sending is shown.
+        let is_shown = !self.state().has_begun;
         let progress = |done, all| {
             requests.store(done, Ordering::Relaxed);
-            (self.observer)(Event::Comparing { done, all });
+            if is_shown {
+                (self.observer)(Event::Comparing { done, all });
+            }
         };
         let mut looks = 1;
         let mut found = loop {
@@ -172,12 +303,47 @@ impl Sending<'_> {
                 break found;
             }
             looks += 1;
-            (pending, _) = candidates(ledger, run).await?;
+            (pending, ..) = candidates(ledger, run, batch).await?;
         };
         found.not_compared += not_held;
-        (self.observer)(Event::ComparingEnded { done: requests.load(Ordering::Relaxed) });
+        let requests = requests.load(Ordering::Relaxed);
+        self.state().requests = requests;
+        if is_shown {
+            (self.observer)(Event::ComparingEnded { done: requests });
+        }
         store_learned_sizes(self.context, &connection, &about.base_url).await;
-        Ok((all, found))
+        Ok((all, found, last))
+    }
+
+    fn not_comparable(&self, why: Option<WhyNot>) -> Error {
+        let message =
+            format!("{}, because the service's records can't be compared with the plan again", self.not_sent());
+        let hint =
+            "try again later; --overwrite-newer sends without looking at what others have changed since the plan";
+        unread(&message, why, hint)
+    }
+
+    /// Returns the error for a service that does not say which records it has.
+    pub(super) fn not_distinguished(&self, why: Option<WhyNot>) -> Error {
+        let (settings, not_sent) = (&self.run.about.settings, self.not_sent());
+        if settings.fill_blank {
+            let message = format!("{not_sent}, because it is not known which fields are blank in the service");
+            let hint = "try again later if the service can't be read; otherwise, leave out --fill-blank";
+            return unread(&message, why, hint);
+        }
+        let message = format!("{not_sent}, because it is not known which records the service has");
+        let hint = match settings.only {
+            Some(only) => {
+                format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name())
+            }
+            None => "try again later if the service can't be read; otherwise, leave the commands in the rows blank"
+                .to_owned(),
+        };
+        unread(&message, why, &hint)
+    }
+
+    fn not_sent(&self) -> &'static str {
+        if self.state().has_begun { "nothing more was sent" } else { "nothing was sent" }
     }
 }
 
@@ -216,33 +382,6 @@ fn reason(only: Only, says: bool) -> &'static str {
         (Only::New, true) => "is in the service already, and its row says to create it",
         (Only::Known, true) => "is not in the service, and its row says to update it",
     }
-}
-
-fn not_comparable(why: Option<WhyNot>) -> Error {
-    let message = "nothing was sent, because the service's records can't be compared with the plan again";
-    unread(
-        message,
-        why,
-        "try again later; --overwrite-newer sends without looking at what others have changed since the plan",
-    )
-}
-
-/// Returns the error for a service that does not say which records it has.
-pub(super) fn not_distinguished(settings: &RunSettings, why: Option<WhyNot>) -> Error {
-    if settings.fill_blank {
-        let message = "nothing was sent, because it is not known which fields are blank in the service";
-        return unread(message, why, "try again later if the service can't be read; otherwise, leave out --fill-blank");
-    }
-    let message = "nothing was sent, because it is not known which records the service has";
-    let hint = match settings.only {
-        Some(only) => {
-            format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name())
-        }
-        None => {
-            "try again later if the service can't be read; otherwise, leave the commands in the rows blank".to_owned()
-        }
-    };
-    unread(message, why, &hint)
 }
 
 /// Returns the error for blank fields that workers are to fill.

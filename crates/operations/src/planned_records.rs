@@ -1,6 +1,6 @@
 //! The records of a planned run that are to be sent, with what earlier runs have sent for them.
 
-use sheetport_ledger::{KeyScope, Ledger, OtherRequest, Part, Run, Seq};
+use sheetport_ledger::{KeyScope, Ledger, OtherRequest, RecordBlock, Run, Seq};
 use sheetport_plan::compare::{Candidate, LastSent};
 
 use super::error::Error;
@@ -10,15 +10,40 @@ const MAX_HELD: usize = 1 << 30;
 /// Memory for a record beside its request and the one sent before: names, ids, places in maps, and the change.
 const RECORD: usize = 500;
 
-/// Returns the pending records of a run, and the number of those beyond the limit.
-pub(super) async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candidate>, u64), Error> {
+/// Some of the pending records of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Batch {
+    pub first: Seq,
+    /// The number of records, at most.
+    pub most: u64,
+}
+
+impl Batch {
+    /// Returns the first `most` records of a run.
+    pub(super) fn first(most: u64) -> Batch {
+        Batch { first: 0, most }
+    }
+}
+
+/// Returns the pending records of a batch, the number of those beyond the limit, and the last record of the batch: [`Seq::MAX`] if no further ones
+/// are pending.
+pub(super) async fn candidates(ledger: &Ledger, run: &Run, batch: Batch) -> Result<(Vec<Candidate>, u64, Seq), Error> {
     let (mut held, mut bytes, mut not_held) = (Vec::new(), 0, 0);
-    let mut from: Seq = Part::whole(run.id).first;
-    while let Some(block) = ledger.record_block(run.id, from).await? {
+    let mut from = batch.first;
+    let mut last = None;
+    while let Some(block) = next_block(ledger, run, from).await? {
+        let first = block.first.max(from);
         from = block.end();
-        let settled = ledger.settled(run.id, block.first..=from - 1).await?;
+        let settled = ledger.settled(run.id, first..=from - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
-            let Some(candidate) = Candidate::of(seq, record).filter(|_| !settled.contains(&seq)) else { continue };
+            if seq < first || settled.contains(&seq) {
+                continue;
+            }
+            let Some(candidate) = Candidate::of(seq, record) else { continue };
+            if held.len() as u64 == batch.most {
+                return Ok((held, not_held, last.unwrap_or(Seq::MAX)));
+            }
+            last = Some(seq);
             let candidate = candidate.or_else(run.about.settings.only);
             if bytes < MAX_HELD {
                 bytes += RECORD + 2 * candidate.body.len();
@@ -28,7 +53,15 @@ pub(super) async fn candidates(ledger: &Ledger, run: &Run) -> Result<(Vec<Candid
             }
         }
     }
-    Ok((held, not_held))
+    Ok((held, not_held, Seq::MAX))
+}
+
+/// Returns the block with the record `from`, or else the next one.
+async fn next_block(ledger: &Ledger, run: &Run, from: Seq) -> Result<Option<RecordBlock>, Error> {
+    match ledger.record_block_of(run.id, from).await? {
+        Some(block) => Ok(Some(block)),
+        None => Ok(ledger.record_block(run.id, from).await?),
+    }
 }
 
 /// Adds what earlier runs sent for these records.

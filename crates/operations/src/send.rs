@@ -16,7 +16,7 @@ use sheetport_plan::compare::{Connection, server_diff};
 use sheetport_plan::sent_before::{self, AsksOfEdited, Compared, LeftOut};
 use sheetport_plan::{self as plan, Source, Tally, unanswered};
 use sheetport_send as send;
-use sheetport_send::{Grace, Limits, SendResult, superseded};
+use sheetport_send::{Grace, Limits, Look, SendResult, superseded};
 use sheetport_telemetry::{SentRecords, Span};
 
 use super::context::{Context, now};
@@ -24,6 +24,7 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::files::lasting;
 use super::learned::{load_sizes, store_learned_sizes};
+use super::look_again::LookAgain;
 use super::older_ledger::refuse_older;
 use super::results::{Ending, Finished, How, Withheld, is_rehearsal, next_command};
 use crate::operation::{LocalOperation, Operation};
@@ -165,9 +166,20 @@ pub struct Records<'a> {
     pub ledger: &'a Ledger,
     pub client: &'a Arc<Client>,
     pub run: &'a Run,
+    look: LookAgain<'a>,
 }
 
-impl Records<'_> {
+impl<'a> Records<'a> {
+    pub fn new(
+        context: &'a Context,
+        ledger: &'a Ledger,
+        client: &'a Arc<Client>,
+        run: &'a Run,
+        observer: Observer<'a>,
+    ) -> Records<'a> {
+        Records { context, ledger, client, run, look: LookAgain::new(context, ledger, client, run, observer) }
+    }
+
     /// Returns the rate of the run. An automatic rate starts with the rate learned by earlier runs.
     pub fn rate(&self) -> Operation<'_, Option<Speed>> {
         Box::pin(async move {
@@ -182,15 +194,14 @@ impl Records<'_> {
     }
 
     /// Sends the pending records of a part. Only this process may send the part.
-    pub fn send<'a>(
-        &'a self,
+    pub fn send<'s>(
+        &'s self,
         part: Part,
         limits: Limits,
         rate: Option<Speed>,
-        interrupt: BoxFuture<'a, Grace>,
-        progress: &'a (dyn Fn(&sheetport_send::Progress) + Sync),
-        observer: Observer<'a>,
-    ) -> LocalOperation<'a, SendResult> {
+        interrupt: BoxFuture<'s, Grace>,
+        progress: &'s (dyn Fn(&sheetport_send::Progress) + Sync),
+    ) -> LocalOperation<'s, SendResult> {
         Box::pin(async move {
             let about = &self.run.about;
             let (base_url, workspace) = (&about.base_url, &about.workspace);
@@ -215,11 +226,14 @@ impl Records<'_> {
                 workspace,
                 base_url,
             });
-            let sending = send::send(&work, interrupt, progress);
+            let look = |first| self.look.batch(first);
+            let look = self.look.is_needed().then_some(&look as &Look<'_>);
+            let sending = send::send(&work, look, interrupt, progress);
             let ended = tokio::select! {
                 ended = span.within(Box::pin(sending)) => ended.inspect_err(|_| span.failed())?,
-                never = tell_of_waits(self.ledger, observer) => match never {},
+                never = tell_of_waits(self.ledger, self.look.observer) => match never {},
             };
+            self.look.tell();
             span.sent(&ended.progress.totals(), ended.stopped.is_some());
             if let Some(rate) = ended.learned_rate {
                 self.ledger.store_rate(base_url, workspace, rate, now()).await?;
@@ -296,11 +310,14 @@ impl Sending<'_> {
         let (ledger, id) = (self.ledger, self.run.id());
         let requests_before = ledger.accounting(id).await?.requests;
         let mut compared = Compared::default();
+        let client = self.client.as_ref();
+        let records = client.map(|client| Records::new(self.context, ledger, client, self.run.run(), self.observer));
         if self.withheld().await?.is_none() {
             compared = self.leave_out_sent().await?;
-            self.leave_out_others().await?;
-            self.leave_out_moved().await?;
-            self.keep_before_images().await?;
+            if let Some(Records { look, .. }) = &records {
+                look.before_sending(self.is_to_queue).await?;
+                look.keep_before_images().await?;
+            }
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() {
@@ -335,7 +352,8 @@ impl Sending<'_> {
         } else if is_queued {
             ledger.enqueue(&self.run, now()).await?;
         } else if before.pending > 0 {
-            let ended = self.send_pending(before.pending, interrupt).await?;
+            let records = records.as_ref().expect("only queued runs have no client");
+            let ended = self.send_pending(records, before.pending, interrupt).await?;
             self.show_superseded(&ended.superseded);
             (stopped, meanwhile) = (ended.stopped, ended.superseded);
         } else if !was_finished {
@@ -404,10 +422,13 @@ impl Sending<'_> {
         Ok(())
     }
 
-    async fn send_pending(&self, pending: u64, interrupt: BoxFuture<'_, Grace>) -> Result<SendResult, Error> {
+    async fn send_pending(
+        &self,
+        records: &Records<'_>,
+        pending: u64,
+        interrupt: BoxFuture<'_, Grace>,
+    ) -> Result<SendResult, Error> {
         let run = self.run.run();
-        let client = self.client.as_ref().expect("only queued runs have no client");
-        let records = Records { context: self.context, ledger: self.ledger, client, run };
         let rate = records.rate().await?;
         self.ledger.note_sending(run.id, now()).await?;
         (self.observer)(Event::Sending { pending, rate });
@@ -424,7 +445,7 @@ impl Sending<'_> {
             }
             (self.observer)(Event::Sent { progress, pending });
         };
-        let ended = records.send(Part::whole(run.id), limits, rate, interrupt, &show, self.observer).await?;
+        let ended = records.send(Part::whole(run.id), limits, rate, interrupt, &show).await?;
         let (ledger, id) = (self.ledger, self.run.id());
         let left = ledger.again(|| ledger.accounting(id)).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });

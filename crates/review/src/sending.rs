@@ -161,7 +161,8 @@ impl Work {
                 self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
             }
             Event::MovedOn { records, causes, .. } => {
-                *self.moved.lock().unwrap_or_else(PoisonError::into_inner) = view::moved(records, causes);
+                let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+                *moved = view::moved(moved.take(), records, causes);
             }
             event => {
                 let status = match self.activity {

@@ -484,7 +484,7 @@ impl Dispatcher {
     }
 
     /// Stops the run. The first reason counts.
-    fn stop(&mut self, reason: impl Into<StopReason>) {
+    pub(crate) fn stop(&mut self, reason: impl Into<StopReason>) {
         self.stop.get_or_insert_with(|| reason.into());
     }
 

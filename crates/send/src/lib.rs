@@ -58,10 +58,10 @@ pub use dispatch::{Limits, StopReason};
 use exchange::{outcome, request};
 use hearing::Hearing;
 pub use interrupt::{Grace, Stage, Stopping, pass_on};
-use load::{HeldBack, load_blocks};
+use load::{HeldBack, Looks, looked};
 use ports::{Begun, Journal, Service};
 pub use supply::{Supply, while_supplied};
-pub use work::{Progress, SendResult, Work};
+pub use work::{Look, Progress, SendResult, Work};
 
 /// Minimum number of waiting records; below, the next block is loaded.
 const LOW_BACKLOG: usize = 256;
@@ -75,10 +75,11 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(50);
 /// Newer uploads that have begun this long before sending are looked for, in milliseconds.
 const NEWER_OVERLAP: i64 = 60_000;
 
-/// Sends the pending records of a run, or of a part of it. `interrupt` resolves when the user asks to stop, to the grace period for
-/// requests in flight. Fails if the ledger cannot be read or written.
+/// Sends the pending records of a run, or of a part of it. `look`: looks at each batch before it is sent. `interrupt` resolves when the user
+/// asks to stop, to the grace period for requests in flight. Fails if the ledger cannot be read or written.
 pub fn send<'a>(
     work: &'a Work<'a>,
+    look: Option<&'a Look<'a>>,
     interrupt: BoxFuture<'a, Grace>,
     progress: &'a (dyn Fn(&Progress) + Sync),
 ) -> BoxFuture<'a, Result<SendResult, ledger::Error>> {
@@ -103,8 +104,11 @@ pub fn send<'a>(
             progress_interval: PROGRESS_INTERVAL,
         };
         let hearing = Hearing::default();
+        // Its futures may live as long as the task, and no longer.
+        let look = look.map(|look| move |first| look(first));
+        let look = look.as_ref().map(|look| look as &Look<'_>);
         // On the heap: the stack of a thread holds few futures of this size in a debug build.
-        let sending = Box::pin(send_task(&task, hearing.interrupt(), progress));
+        let sending = Box::pin(send_task(&task, look, hearing.interrupt(), progress));
         let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
             let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
             Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }
@@ -135,8 +139,9 @@ struct Task<J, S> {
     progress_interval: Duration,
 }
 
-async fn send_task<J: Journal, S: Service>(
-    task: &Task<J, S>,
+async fn send_task<'a, J: Journal, S: Service>(
+    task: &'a Task<J, S>,
+    look: Option<&'a Look<'a>>,
     interrupt: impl Future<Output = Grace>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
@@ -171,6 +176,7 @@ async fn send_task<J: Journal, S: Service>(
         family,
         dispatcher: Dispatcher::new(task.kind, task.concurrency, pace, task.limits),
         next_block: is_sendable.then_some(task.part.first),
+        looks: look.map(Looks::new),
         load_error: None,
         attempts: JoinSet::new(),
         changes: SendingChanges::default(),
@@ -248,6 +254,8 @@ struct Sender<'a, J, S> {
     dispatcher: Dispatcher,
     /// Position of the next block of records, or `None` after the last.
     next_block: Option<Seq>,
+    /// The looks at the batches, for a run that looks again.
+    looks: Option<Looks<'a>>,
     /// Error of loading a block, reported after the records loaded before are sent.
     load_error: Option<ledger::Error>,
     attempts: JoinSet<Ended>,
@@ -284,13 +292,11 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let mut stores = tokio::time::interval(STORE_INTERVAL);
         stores.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            while self.held_back.is_none()
-                && self.dispatcher.backlog() < self.task.low_backlog
-                && self.next_block.is_some()
-            {
-                self.load_next_blocks().await;
+            while self.may_load() {
+                self.load_next_blocks(self.last_to_load()).await;
                 self.admit_held_back().await?;
             }
+            self.begin_look();
             self.admit_held_back().await?;
             self.admit_chained(now()).await?;
             self.yield_to_newer(now()).await?;
@@ -332,6 +338,11 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                     self.settle(ended);
                     self.settle_ended();
                 }
+                looked = looked(&mut self.looks), if self.deadline.is_none() => {
+                    if let Err(why) = looked {
+                        self.dispatcher.stop(StopReason::Unseen(why));
+                    }
+                }
                 () = sleep_until(self.held_back.as_ref().map(|held| held.next_look)), if self.deadline.is_none() => {}
                 () = sleep_until(wake) => {
                     if self.deadline.is_some() {
@@ -350,21 +361,6 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                 && self.held_back.is_none()
                 && self.dispatcher.is_empty()
                 && self.chained.is_empty_or_late(now())
-    }
-
-    /// Adds the next blocks of records to the dispatcher. An error ends the loading, but not the requests in flight.
-    async fn load_next_blocks(&mut self) {
-        let Some(from) = self.next_block.take() else { return };
-        let Task { journal, part, wall, .. } = self.task;
-        match load_blocks(journal, &self.run, *part, &self.scope, self.newer.as_mut(), from, wall()).await {
-            Ok(Some(loaded)) => {
-                self.next_block = Some(loaded.end);
-                let jobs = loaded.jobs.into_iter().map(|job| self.with_key(job)).collect();
-                self.admit(jobs, loaded.intent);
-            }
-            Ok(None) => {}
-            Err(error) => self.load_error = Some(error),
-        }
     }
 
     /// Starts all attempts permitted now. Returns when to try again. Intents of non-idempotent calls are written first.
@@ -563,7 +559,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     async fn stop_reason(&mut self) -> Option<StopReason> {
         self.release_held_back();
         while self.dispatcher.unsettled() == 0 && self.next_block.is_some() {
-            self.load_next_blocks().await;
+            self.load_next_blocks(self.task.part.last).await;
             self.release_held_back();
         }
         let waits = !self.chained.is_empty();

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use sheetport_client::{Client, KeyMemory, Shortage, Speed};
-use sheetport_ledger::{Ledger, Part, Policy};
+use sheetport_ledger::{Ledger, Part, Policy, Seq};
 use sheetport_plan::sent_before::LeftOut;
 use sheetport_records::RecordKind;
 use sheetport_telemetry::Totals;
@@ -31,6 +32,10 @@ pub struct Work<'a> {
     /// Clock of the ledger: milliseconds since 1970, UTC.
     pub wall: fn() -> i64,
 }
+
+/// Looks at the next batch of pending records, from the given one on, right before they are sent. It may settle them. Returns the last record of
+/// the batch, [`Seq::MAX`] if none is left, or why nothing may be sent unseen.
+pub type Look<'a> = dyn Fn(Seq) -> BoxFuture<'a, Result<Seq, String>> + Send + Sync + 'a;
 
 /// Progress since the sending began.
 #[derive(Clone, Copy, Debug, Default)]

@@ -32,6 +32,8 @@ struct ChangedField {
     tenth_or_less: u64,
     zero: u64,
     blank: u64,
+    far: u64,
+    status: u64,
     examples: Vec<Example>,
 }
 
@@ -98,6 +100,8 @@ impl ChangedField {
             tenth_or_less: overview.tenth_or_less,
             zero: overview.zero,
             blank: overview.blank,
+            far: overview.far,
+            status: overview.status,
             examples: change.samples.iter().map(example).collect(),
         }
     }

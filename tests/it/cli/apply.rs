@@ -74,7 +74,7 @@ impl Shop {
 
     /// Returns the items of the service: external id, name and price.
     fn items(&self) -> Vec<String> {
-        let list = self.served.get("/v1/public/items?limit=100");
+        let list = self.served.get("/v1/public/items?limit=1000");
         let item = |item: &Value| {
             format!("{} {} {}", item["external_id"].as_str().unwrap(), item["name"].as_str().unwrap(), item["price"])
         };
@@ -361,6 +361,37 @@ fn a_killed_apply_is_resumed_and_looks_again() {
         let item = items.iter().find(|item| item.starts_with(record)).unwrap();
         assert!(item.ends_with(&format!(" {price}")), "{item}");
     }
+}
+
+/// A shop with many items, and a plan for all of them, run 3.
+fn shop_with_batches(count: usize) -> Shop {
+    let shop = Shop::open();
+    let rows = |price: &str| {
+        let rows = (0..count).map(|nth| format!("B-{nth:03},Part {nth},{price},EUR\n"));
+        format!("SKU,Name,Price,Currency\n{}", rows.collect::<String>())
+    };
+    shop.place.write("old.csv", rows("1"));
+    shop.sheetport(&["upload", "old.csv", "-t", "items", "-q"]).exits(0);
+    shop.place.write("new.csv", rows("2"));
+    shop.sheetport(&["plan", "new.csv", "-t", "items", "-o", "changes.csv", "-q"]).exits(0);
+    shop
+}
+
+#[test]
+fn each_batch_is_looked_at_right_before_it_is_sent() {
+    // Three batches, of which the first is sent within 2.5 seconds.
+    let shop = shop_with_batches(120);
+    let running =
+        shop.sheetport(&["apply", "changes.csv", "--json", "--rate", "20/s", "--concurrency", "1", "-q"]).start();
+    let sent = || shop.items().iter().filter(|item| item.starts_with("B-") && item.ends_with(" 2")).count();
+    until("sending has begun", || (sent() >= 3).then_some(()));
+    shop.other_writes(&json!({"externalId": "B-115", "price": 3}));
+    let ended = running.wait();
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let applied = summary(&ended);
+    ended.says(&["1 record moved on"]);
+    assert_eq!(accounting(&applied), "120: sent 119, skipped 1", "{applied}");
+    assert!(shop.items().contains(&"B-115 Part 115 3".to_owned()));
 }
 
 #[test]

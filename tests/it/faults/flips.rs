@@ -177,7 +177,7 @@ async fn interrupted(
             copy(home.path())
         };
         tokio::select! {
-            _ = sheetport_send::send(&work, Box::pin(std::future::pending()), &|_| {}) => panic!("the run ended"),
+            _ = sheetport_send::send(&work, None, Box::pin(std::future::pending()), &|_| {}) => panic!("the run ended"),
             copied = copied => return copied,
         }
     }
@@ -186,7 +186,7 @@ async fn interrupted(
         all_stored(&ledger, run).await;
         Duration::ZERO.into()
     };
-    sheetport_send::send(&work, Box::pin(interrupt), &|_| {}).await.unwrap();
+    sheetport_send::send(&work, None, Box::pin(interrupt), &|_| {}).await.unwrap();
     assert_eq!(ledger.accounting(run).await.unwrap().sent, ANSWERED as u64);
     drop(locked);
     ledger.close().await;

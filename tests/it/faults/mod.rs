@@ -5,11 +5,13 @@ mod doubles;
 pub mod exports;
 mod flips;
 mod interleavings;
+mod movements;
 mod once;
 mod page_sizes;
 mod pagers;
 mod pauses;
 pub mod server;
+mod stage;
 mod stops;
 mod tokens;
 mod torture;
@@ -90,7 +92,7 @@ impl Planned {
         let locked = self.ledger.lock_run(self.run).await.unwrap();
         let work = work(&self.ledger, client, &locked, kind, concurrency);
         let interrupt = async { interrupt.await.into() };
-        sheetport_send::send(&work, Box::pin(interrupt), &|_| {}).await.unwrap()
+        sheetport_send::send(&work, None, Box::pin(interrupt), &|_| {}).await.unwrap()
     }
 
     /// Returns the accounting and checks that it adds up.

@@ -190,7 +190,7 @@ async fn failing_ledger_stops_the_run_before_the_next_request() {
     };
     let locked = planned.ledger.lock_run(planned.run).await.unwrap();
     let work = work(&planned.ledger, client(&server, 1), &locked, RecordKind::Invoice, 1);
-    let ended = sheetport_send::send(&work, Box::pin(std::future::pending()), &interfere).await;
+    let ended = sheetport_send::send(&work, None, Box::pin(std::future::pending()), &interfere).await;
     drop(locked);
     assert!(matches!(ended, Err(ledger::Error::Database(_))), "{ended:?}");
     assert_eq!(server.log().len(), 20);

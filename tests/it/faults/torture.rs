@@ -136,7 +136,7 @@ async fn plan(ledger: &Ledger, kind: RecordKind, records: Vec<PlannedRecord>) ->
 async fn send(ledger: &Ledger, client: Arc<Client>, kind: RecordKind, run: RunId) -> Accounting {
     let locked = ledger.lock_run(run).await.unwrap();
     let work = work(ledger, client, &locked, kind, CONCURRENCY);
-    let ended = sheetport_send::send(&work, Box::pin(std::future::pending()), &|_| {}).await.unwrap();
+    let ended = sheetport_send::send(&work, None, Box::pin(std::future::pending()), &|_| {}).await.unwrap();
     assert_eq!(ended.stopped, None);
     ledger.accounting(run).await.unwrap()
 }

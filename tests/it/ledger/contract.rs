@@ -154,7 +154,7 @@ async fn an_unfinished_plan_is_not_sent(place: Place) {
     let locked = ledger.lock_run(1).await.unwrap();
     let client = client_of("http://127.0.0.1:1", Some("a"), None, 1);
     let work = work(&ledger, client, &locked, RecordKind::Item, 1);
-    let ended = sheetport_send::send(&work, Box::pin(std::future::pending()), &|_| {}).await.unwrap();
+    let ended = sheetport_send::send(&work, None, Box::pin(std::future::pending()), &|_| {}).await.unwrap();
     assert_eq!(ended.stopped, None);
     assert!(matches!(ledger.run_or_newest(None).await, Err(Error::NoRuns)));
     assert_eq!(accounting(&ledger, 1).await.sent, 0);

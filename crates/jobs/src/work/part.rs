@@ -41,7 +41,7 @@ pub(super) async fn send(
         refuse_older(context, ledger, &CommandLine::new(context, "work").to_string()).await?;
     }
     superseded::leave_out(ledger, run, part, now()).await?;
-    let records = Records { context, ledger, client, run };
+    let records = Records::new(context, ledger, client, run, &|_| {});
     let RunSettings { max_errors, max_unknown, .. } = run.about.settings;
     let (failed, unknown) = match max_errors.or(max_unknown) {
         Some(_) => ledger.failed_in_queue(run).await?,
@@ -49,7 +49,7 @@ pub(super) async fn send(
     };
     let limits = Limits { max_errors, failed, max_unknown, unknown };
     let rate = records.rate().await?;
-    let sent = records.send(part, limits, rate, Box::pin(stop.of_run(ledger, run.id)), &|_| {}, &|_| {}).await?;
+    let sent = records.send(part, limits, rate, Box::pin(stop.of_run(ledger, run.id)), &|_| {}).await?;
     observer(WorkEvent::Sent { run, part, progress: &sent.progress, millis: sent.millis });
     let id = run.id;
     match sent.stopped {

@@ -35,16 +35,16 @@ impl Ledger {
         Ok(())
     }
 
-    /// Stores in one transaction which records of a run are left out, and the requests with fewer fields. Nothing of the run may have been
-    /// sent.
+    /// Stores in one transaction which records of a run are left out, and the requests with fewer fields. This process must have the lock of the
+    /// run, and none of these records may have been sent.
     pub async fn take_away(
         &self,
-        locked: &LockedRun,
+        run: RunId,
         left_out: &[Outcome],
         bodies: &BTreeMap<Seq, Box<str>>,
     ) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        self.take_away_in(&mut transaction, locked.id(), left_out, bodies).await?;
+        self.take_away_in(&mut transaction, run, left_out, bodies).await?;
         transaction.commit().await?;
         Ok(())
     }

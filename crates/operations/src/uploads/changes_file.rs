@@ -113,5 +113,7 @@ fn remark(odd: OddChange) -> &'static str {
         OddChange::TenthOrLess => "a tenth or less",
         OddChange::Zero => "becomes 0",
         OddChange::Blank => "becomes blank",
+        OddChange::Far => "far from the other changes",
+        OddChange::Status => "few others change their status",
     }
 }

@@ -14,8 +14,8 @@ use super::super::context::{Context, now};
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::learned::{load_sizes, store_learned_sizes};
-use super::super::look_again::{Pending, not_distinguished};
-use super::super::planned_records::{add_last_sent, candidates};
+use super::super::look_again::{LookAgain, Pending};
+use super::super::planned_records::{Batch, add_last_sent, candidates};
 use super::super::results::next_command;
 use super::super::send::{Sending, speed};
 use super::changes_file::{new_table, write};
@@ -80,26 +80,28 @@ pub fn plan_changes<'a>(
         load_sizes(context, &connection, client.address()).await;
         let progress = |done, all| observer(Event::Comparing { done, all });
         let looked_at = now();
-        let (mut candidates, not_held) = candidates(&ledger, planned).await?;
+        let (mut candidates, not_held, _) = candidates(&ledger, planned, Batch::first(u64::MAX)).await?;
         add_last_sent(&ledger, planned, &mut candidates).await?;
         candidates.iter_mut().for_each(|candidate| candidate.fills = settings.fill_blank);
         let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
         if settings.sends_a_part() {
+            let look = LookAgain::new(context, &ledger, &client, planned, observer);
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
             let needs_look = |record: &Pending| settings.fill_blank || record.only.is_some();
             if not_held > 0 || pending.iter().any(|record| needs_look(record) && !is_compared(record)) {
-                return Err(not_distinguished(settings, difference.why_not.take()));
+                return Err(look.not_distinguished(difference.why_not.take()));
             }
             let is_known = |seq: Seq| difference.records.get(&seq).is_some_and(Change::is_known);
-            sending.settle_others(pending.iter().map(|record| (record, is_known(record.seq)))).await?;
+            look.settle_others(pending.iter().map(|record| (record, is_known(record.seq)))).await?;
+            look.tell();
             let left_out = pending.iter().filter(|record| !record.is_taken(is_known(record.seq)));
             let left_out: BTreeSet<Seq> = left_out.map(|record| record.seq).collect();
             difference.records.retain(|seq, _| !left_out.contains(seq));
             if settings.fill_blank {
                 let is_left = |record: &&Pending| difference.records.contains_key(&record.seq);
-                sending.fill_blanks(pending.iter().filter(is_left), &difference).await?;
+                look.fill_blanks(pending.iter().filter(is_left), &difference).await?;
             }
         }
         store_learned_sizes(context, &connection, client.address()).await;

@@ -4,6 +4,7 @@
 //! a preview a sample of them. What the service does not show is taken from the requests that this machine sent last, if they are known:
 //! the id of a record in the list, and the values of fields. The result is for people and does not affect the upload.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use futures_util::future::BoxFuture;
@@ -184,6 +185,11 @@ pub fn difference_from(
     counted.finish()
 }
 
+/// Whether records of a kind are compared by reading a list, and not one by one.
+pub fn is_listed(kind: RecordKind) -> bool {
+    single_of(kind).is_none()
+}
+
 /// Returns how a record of a kind is requested.
 fn single_of(kind: RecordKind) -> Option<&'static Single> {
     match kind {
@@ -353,7 +359,17 @@ impl Counted {
         Counted { input, depth, result: Difference::default(), fields: BTreeMap::new() }
     }
 
-    fn finish(self) -> Difference {
+    fn finish(mut self) -> Difference {
+        let Difference { changed, unchanged, unclear, ref mut records, .. } = self.result;
+        for change in self.fields.values_mut() {
+            let all = records.values_mut().filter_map(|record| match record {
+                Change::Changed(fields) => fields.iter_mut().find(|field| field.field == change.field),
+                _ => None,
+            });
+            let all = all.map(|ChangedField { old, new, odd, .. }| (Cow::Owned(shown(old)), &**new, odd));
+            let is_status = is_status(change.field);
+            change.overview.compare_with_others(is_status, all, change.records, changed + unchanged + unclear);
+        }
         Difference { fields: self.fields.into_values().collect(), ..self.result }
     }
 
@@ -484,6 +500,11 @@ impl Counted {
         }
         compared
     }
+}
+
+/// Whether a field is the state of a record, such as `status` or `deliveryStatus`.
+fn is_status(field: &str) -> bool {
+    field.to_ascii_lowercase().ends_with("status")
 }
 
 /// Returns a value for people.

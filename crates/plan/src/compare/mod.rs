@@ -24,7 +24,9 @@ mod text_list;
 
 pub use candidate::{Candidate, LastSent};
 pub(super) use difference::shown;
-pub use difference::{Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference, difference_from};
+pub use difference::{
+    Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference, difference_from, is_listed,
+};
 pub use fill_blank::Withheld;
 pub use find_orders::find_orders;
 pub use known_texts::KnownTexts;

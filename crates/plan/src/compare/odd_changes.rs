@@ -1,6 +1,9 @@
-//! What is odd about the changes of a field: values that become ten times as large, zero or blank, and one factor for nearly all of them.
+//! What is odd about the changes of a field: values that become ten times as large, zero or blank, a factor far from those of the others, a
+//! status that only few records change, and one factor for nearly all of them.
 //!
 //! Wrong values that are well-formed, such as prices in cents or with tax, show nowhere else.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 
@@ -18,6 +21,15 @@ const MAX_CHANGES: usize = 100_000;
 /// The changes of the largest numbers, whose factors are the most exact, that are tried for the common factor.
 const TRIED: usize = 8;
 
+/// From this number of changes on, it can be said what is usual among them.
+const MIN_OTHERS: usize = 12;
+/// A factor is far from the others if it is twice or half as large as their median, as a natural logarithm: sales and price increases stay below.
+const FAR: f64 = std::f64::consts::LN_2;
+/// And if it is this many times as far from the median as half of the others are, so that lists whose changes differ widely have none.
+const FAR_DEVIATIONS: f64 = 8.0;
+/// A status is odd if at most one in this many records changes it: a file of new states changes most of them.
+const RARE: u64 = 10;
+
 /// What is odd about a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -26,6 +38,10 @@ pub enum OddChange {
     TenthOrLess,
     Zero,
     Blank,
+    /// The number changes by a factor far from those of the others.
+    Far,
+    /// Only few records change their status.
+    Status,
 }
 
 /// The changes of a field.
@@ -36,6 +52,8 @@ pub struct Overview {
     pub tenth_or_less: u64,
     pub zero: u64,
     pub blank: u64,
+    pub far: u64,
+    pub status: u64,
 }
 
 impl Overview {
@@ -46,14 +64,48 @@ impl Overview {
             false if is_number => self.add_number(NumberChange::of(old, new)?),
             false => None,
         };
-        let count = match odd? {
+        self.count(odd?);
+        odd
+    }
+
+    fn count(&mut self, odd: OddChange) {
+        let count = match odd {
             OddChange::TenTimes => &mut self.ten_times,
             OddChange::TenthOrLess => &mut self.tenth_or_less,
             OddChange::Zero => &mut self.zero,
             OddChange::Blank => &mut self.blank,
+            OddChange::Far => &mut self.far,
+            OddChange::Status => &mut self.status,
         };
         *count += 1;
-        odd
+    }
+
+    /// Finds what is odd about changes beside those of the other records, when all are known, and sets it. `is_status`: the field is a status.
+    /// `changes`: all changes of the field, with the old and the new value and what is odd about them alone. `compared`: all compared records.
+    pub(super) fn compare_with_others<'c>(
+        &mut self,
+        is_status: bool,
+        changes: impl Iterator<Item = (Cow<'c, str>, &'c str, &'c mut Option<OddChange>)>,
+        count: u64,
+        compared: u64,
+    ) {
+        let usual = Usual::of(&self.numbers);
+        let is_rare_status = is_status && count.saturating_mul(RARE) <= compared;
+        if usual.is_none() && !is_rare_status {
+            return;
+        }
+        for (old, new, odd) in changes.filter(|(.., odd)| odd.is_none()) {
+            let is_far =
+                || usual.as_ref().zip(NumberChange::of(&old, new)).is_some_and(|(usual, it)| usual.is_far(&it));
+            let found = match is_rare_status {
+                true => Some(OddChange::Status).filter(|_| !old.is_empty()),
+                false => is_far().then_some(OddChange::Far),
+            };
+            if let Some(found) = found {
+                *odd = Some(found);
+                self.count(found);
+            }
+        }
     }
 
     fn add_number(&mut self, change: NumberChange) -> Option<OddChange> {
@@ -83,6 +135,8 @@ impl Overview {
             (OddChange::TenthOrLess, self.tenth_or_less),
             (OddChange::Zero, self.zero),
             (OddChange::Blank, self.blank),
+            (OddChange::Far, self.far),
+            (OddChange::Status, self.status),
         ];
         all.into_iter().filter(|(_, count)| *count > 0)
     }
@@ -109,6 +163,33 @@ impl Overview {
     }
 }
 
+/// The usual factor of the changes of a field.
+struct Usual {
+    /// The median of the logarithms of the factors, and the median of their distances from it.
+    median: f64,
+    deviation: f64,
+}
+
+impl Usual {
+    /// Returns what is usual, or `None` of too few changes.
+    fn of(changes: &[NumberChange]) -> Option<Usual> {
+        let mut logarithms: Vec<f64> = changes.iter().filter_map(NumberChange::logarithm).collect();
+        if logarithms.len() < MIN_OTHERS {
+            return None;
+        }
+        let middle = logarithms.len() / 2;
+        let median = *logarithms.select_nth_unstable_by(middle, f64::total_cmp).1;
+        logarithms.iter_mut().for_each(|it| *it = (*it - median).abs());
+        let deviation = *logarithms.select_nth_unstable_by(middle, f64::total_cmp).1;
+        Some(Usual { median, deviation })
+    }
+
+    fn is_far(&self, change: &NumberChange) -> bool {
+        let distance = change.logarithm().map(|it| (it - self.median).abs());
+        distance.is_some_and(|it| it >= FAR && it >= FAR_DEVIATIONS * self.deviation)
+    }
+}
+
 /// A number with another value.
 #[derive(Debug)]
 struct NumberChange {
@@ -127,6 +208,11 @@ impl NumberChange {
 
     fn factor(&self) -> f64 {
         self.new / self.old
+    }
+
+    /// Returns the logarithm of the factor, or `None` if a number is zero or changes its sign.
+    fn logarithm(&self) -> Option<f64> {
+        Some(self.factor()).filter(|factor| factor.is_normal() && *factor > 0.0).map(f64::ln)
     }
 
     /// Returns by how much the factor may differ because of the rounding, as a share of it.
@@ -182,5 +268,43 @@ mod tests {
         let increases = [("10", "10.50"), ("6.35", "6.50"), ("99.99", "104.99"), ("1.49", "1.59"), ("250", "245")];
         assert_eq!(overview(&increases).common_factor(), None);
         assert_eq!(overview(&[]).median(), None);
+    }
+
+    #[test]
+    fn changes_are_compared_with_the_others() {
+        let odd = |is_status: bool, compared: u64, changes: &[(&str, &str)]| {
+            let mut overview = Overview::default();
+            let mut found: Vec<Option<OddChange>> =
+                changes.iter().map(|(old, new)| overview.add(old, new, !is_status)).collect();
+            let pairs = changes.iter().zip(&mut found).map(|((old, new), odd)| (Cow::Borrowed(*old), *new, odd));
+            overview.compare_with_others(is_status, pairs, changes.len() as u64, compared);
+            assert_eq!(overview.odd().map(|(_, count)| count).sum::<u64>(), found.iter().flatten().count() as u64);
+            found
+        };
+        // Prices rise by 3 to 7 %.
+        let rise = [("10", "10.50"), ("20", "20.60"), ("30", "32.10"), ("8", "8.40"), ("5", "5.20"), ("7", "7.35")];
+        let many = |last: (&'static str, &'static str)| [&rise[..], &rise[..], &[last]].concat();
+        for (last, expected) in [
+            (("10", "25"), Some(OddChange::Far)),
+            (("25", "10"), Some(OddChange::Far)),
+            (("10", "14"), None),
+            (("10", "7"), None),
+            (("10", "100"), Some(OddChange::TenTimes)),
+            (("-1", "2"), None),
+        ] {
+            let found = odd(false, 13, &many(last));
+            assert_eq!(*found.last().unwrap(), expected, "{last:?}");
+            assert_eq!(found.iter().flatten().count(), usize::from(expected.is_some()), "{last:?}");
+        }
+        assert_eq!(odd(false, 7, &[&rise[..], &[("10", "25")]].concat()).last().unwrap(), &None, "too few");
+        // Clearance: everything differs.
+        let wide: Vec<_> = (1..20).map(|nth| ("10", ["3", "5", "8", "12", "20", "31"][nth % 6])).collect();
+        assert!(odd(false, 20, &wide).iter().all(Option::is_none));
+        // A status.
+        let off = ("active", "inactive");
+        assert_eq!(odd(true, 20, &[off, off]), [Some(OddChange::Status); 2]);
+        assert_eq!(odd(true, 19, &[off, off]), [None; 2], "more than one in ten");
+        assert_eq!(odd(true, 20, &[("", "active")]), [None], "it had none");
+        assert_eq!(odd(true, 20, &[("active", "")]), [Some(OddChange::Blank)]);
     }
 }

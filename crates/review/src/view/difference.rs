@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sheetport_ledger::{Causes, Group, Problem};
 use sheetport_operations::review::ServiceDifference;
-use sheetport_plan::compare::{Difference, FieldChange, Overview, WhyNot};
+use sheetport_plan::compare::{Difference, FieldChange, WhyNot};
 
 use super::text::cut;
 
@@ -32,9 +32,7 @@ pub(crate) fn difference(compared: &ServiceDifference, notes: &[String]) -> Valu
 pub(super) fn fields(difference: &Difference) -> Vec<Value> {
     let field = |change: &FieldChange| {
         let samples = change.samples.iter().map(|(name, old, new)| json!([cut(name), cut(old), cut(new)]));
-        let Overview { ten_times, tenth_or_less, zero, blank, .. } = change.overview;
-        let odd = [("ten_times", ten_times), ("tenth", tenth_or_less), ("zero", zero), ("blank", blank)];
-        let odd: Vec<Value> = odd.iter().filter(|(_, n)| *n > 0).map(|(name, n)| json!([name, n])).collect();
+        let odd: Vec<Value> = change.overview.odd().map(|(odd, count)| json!([odd, count])).collect();
         json!({
             "field": change.field,
             "count": change.records,
@@ -48,9 +46,12 @@ pub(super) fn fields(difference: &Difference) -> Vec<Value> {
     difference.fields.iter().map(field).collect()
 }
 
-/// Describes the records that somebody has changed since they were planned.
-pub(crate) fn moved(records: u64, causes: &Causes) -> Value {
-    json!({"records": records, "causes": causes.groups().into_iter().map(group).collect::<Vec<_>>()})
+/// Describes the records that somebody has changed since they were planned, with those of `earlier` looks.
+pub(crate) fn moved(earlier: Value, records: u64, causes: &Causes) -> Value {
+    let records = records + earlier["records"].as_u64().unwrap_or_default();
+    let earlier = earlier["causes"].as_array().cloned().unwrap_or_default();
+    let causes: Vec<Value> = earlier.into_iter().chain(causes.groups().into_iter().map(group)).collect();
+    json!({"records": records, "causes": causes})
 }
 
 pub(crate) fn problem(problem: &Problem) -> Value {

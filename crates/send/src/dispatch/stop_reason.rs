@@ -28,6 +28,9 @@ pub enum StopReason {
     /// Records of this part follow other records with the same key that have no outcome yet.
     #[error("some records wait for others with the same key")]
     Waits,
+    /// The records of the next batch could not be read again before sending; the reason.
+    #[error("the records left can't be compared with the service again: {0}")]
+    Unseen(String),
     /// Another process has stopped the run; the reason as stored.
     #[error("{0}")]
     Elsewhere(String),
@@ -47,6 +50,7 @@ impl StopReason {
             | StopReason::Waits
             | StopReason::LeftPending { .. }
             | StopReason::TooManyRetries(_)
+            | StopReason::Unseen(_)
             | StopReason::Service(Stop::Unreachable(_) | Stop::Throttled | Stop::WaitTooLong(_)) => true,
             StopReason::Service(_)
             | StopReason::TooManyErrors(_)
@@ -80,6 +84,7 @@ impl StopReason {
             StopReason::LeftPending { .. } => {
                 "check the address and that the service is running; then resume".to_owned()
             }
+            StopReason::Unseen(_) => "resume when the service can be read again: it looks first".to_owned(),
             StopReason::TooManyErrors(_) => {
                 "look at these records first; then resume, with a higher --max-errors if there may be more".to_owned()
             }

@@ -251,7 +251,12 @@ impl Store for Model {
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
         self.with(run, |stored| {
-            let first = usize::try_from(from).expect("a place").next_multiple_of(self.block_len);
+            let from = usize::try_from(from).expect("a place");
+            let first = from - from % self.block_len;
+            // The last block may be shorter.
+            if from >= stored.records.len() {
+                return Ok(None);
+            }
             let records: Vec<PlannedRecord> =
                 stored.records.iter().skip(first).take(self.block_len).map(planned).collect();
             Ok((!records.is_empty()).then_some(RecordBlock { first: first as Seq, records }))

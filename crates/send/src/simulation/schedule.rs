@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use sheetport_client::KeyMemory;
 use sheetport_ledger::{Error, Part, Policy, RecordState, RunId, Seq};
 use sheetport_records::RecordKind;
@@ -19,7 +19,7 @@ use super::check::{check, check_end, check_unchanged};
 use super::life::{Life, begin_session, wall};
 use super::service::{Fate, Known, Line, Mood, World};
 use super::store::{Mortal, Planned, Store};
-use crate::{Grace, Limits};
+use crate::{Grace, Limits, Look};
 
 /// No life takes longer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -46,6 +46,8 @@ struct Plan {
     steps: Option<u32>,
     /// Time of an interruption and its grace period, in milliseconds.
     interrupt: Option<(u64, u64)>,
+    /// Number of records in a batch that is looked at before it is sent.
+    batch: Option<Seq>,
 }
 
 /// A run, and the end of its last life.
@@ -345,6 +347,7 @@ impl Schedule {
             delay: [0, 1, 30, 300][random.usize(..4)],
             steps: (random.u8(..3) > 0).then(|| random.u32(1..40)),
             interrupt: (random.u8(..6) == 0).then(|| (random.u64(..2_000), random.u64(..2_000))),
+            batch: (random.u8(..4) == 0).then(|| random.i64(1..4)),
         }
     }
 
@@ -451,10 +454,19 @@ impl Schedule {
                 None => std::future::pending().await,
             }
         };
+        let look = plan.batch.map(|batch| {
+            move |first: Seq| -> BoxFuture<'_, Result<Seq, String>> {
+                Box::pin(async move {
+                    sleep(Duration::from_millis(5)).await;
+                    Ok(first + batch - 1)
+                })
+            }
+        });
+        let look = look.as_ref().map(|look| look as &Look<'_>);
         let ended = tokio::select! {
             biased;
             () = life.end() => None,
-            ended = timeout(LONGEST, send_task(&task, interrupt, &|_| {})) => Some(ended),
+            ended = timeout(LONGEST, send_task(&task, look, interrupt, &|_| {})) => Some(ended),
         };
         // The tasks of the process were aborted, and end now.
         drop(task);
