@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use sheetport_mapping::builtin::BUILT_IN;
-use sheetport_records::{Call, Field, Input, JsonType, RecordKind};
+use sheetport_records::{Call, Field, Input, JsonType, RecordKind, transaction};
 
 const BEGIN: &str = "<!-- Generated from crates/records; a test compares it. -->\n";
 const END: &str = "<!-- End of the generated part. -->\n";
@@ -57,7 +57,8 @@ fn fields_of_all_kinds_are_documented() {
     let docs = read("docs/templates.md");
     let (_, rest) = docs.split_once(BEGIN).unwrap();
     let (described, _) = rest.split_once(END).unwrap();
-    let kinds: Vec<String> = RecordKind::ALL.iter().map(|kind| describe(kind.input())).collect();
+    let inputs = RecordKind::ALL.iter().map(|kind| kind.input()).chain([&transaction::COUNT]);
+    let kinds: Vec<String> = inputs.map(describe).collect();
     let kinds = kinds.join("\n");
     assert!(described == kinds, "the generated part must be:\n{kinds}");
 }
@@ -115,6 +116,9 @@ fn describe(input: &'static Input) -> String {
         }
         (None, None, _) => String::new(),
     };
+    if input.name == transaction::COUNT.name {
+        text += " It has the difference between `counted` and the stock in the service as its `transactionAmount`.";
+    }
     if input.create.as_ref().is_some_and(|create| !create.repeatable) {
         text += " Each call creates a record, so Sheetport never repeats one on its own.";
     }

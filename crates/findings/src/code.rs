@@ -201,6 +201,8 @@ codes! {
         NoName = "no-name", Record, All, [FillFromAbove];
         Incomplete = "incomplete", Record, All, [];
         UnknownReference = "unknown-reference", Service, All, [PadZeros];
+        StockNotShown = "stock-not-shown", Service, Nothing, [];
+        OtherStock = "other-stock", Service, Nothing, [];
         FewerLines = "fewer-lines", ServiceLines, All, [];
         LinesSentBefore = "lines-sent-before", ServiceLines, All, [];
         LinesNotKept = "lines-not-kept", ServiceLines, All, [];
@@ -256,6 +258,7 @@ codes! {
         NewRecord = "new-record", Service, Nothing, [];
         Filled = "filled", Service, Nothing, [];
         FieldNotShown = "field-not-shown", Service, Nothing, [];
+        AsCounted = "as-counted", Service, Nothing, [];
     }
     History {
         SentBefore = "sent-before", History, Nothing, [];

@@ -140,8 +140,8 @@ fn warn_about_quantities(assignments: &Assignments<'_>, fields: &mut [FieldPropo
         let is_stock = vocabulary().is_stock_header(label) || is_state_header(label);
         if is_quantity && is_stock && !matches!(field.confidence, Confidence::AsIn(_)) {
             warnings.push(format!(
-                "'{label}' may be the stock, and not a movement: goods in would be added to the stock; for a count, send the \
-                 differences, as with the template stock-count"
+                "'{label}' may be the stock, and not a movement: goods in would be added to the stock; for a count, use \
+                 the template stock-count, which sends the differences"
             ));
             field.confidence = Confidence::Guess;
         }

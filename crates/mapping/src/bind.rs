@@ -300,7 +300,7 @@ fn numbered_lines(template: &Template, finder: &mut Finder<'_>) -> Vec<NumberedL
 /// Returns the optional columns of a template if the sheet has none of them, and the records would only have their key and
 /// constants.
 fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) -> Vec<MissingColumn> {
-    let key = template.record.input().key;
+    let key = template.input().key;
     let is_key = |rule: &FieldRule| rule.place == Place::Id || key.contains(&rule.field.name);
     let others = || template.rules().zip(columns).filter(|(rule, _)| !is_key(rule));
     if others().any(|(_, columns)| *columns != Columns::None) {

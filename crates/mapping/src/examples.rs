@@ -97,7 +97,7 @@ fn record(mapper: &Mapper<'_>, rows: &[Row]) -> Result<Value, String> {
 
 /// Converts a request to the form of an example: the path's identifier and the members of the body in one table.
 fn side_by_side(template: &Template, body: Map<String, Value>, target: Option<String>) -> Map<String, Value> {
-    let input = template.record.input();
+    let input = template.input();
     let mut record = Map::new();
     for (name, value) in body {
         match value {

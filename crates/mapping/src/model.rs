@@ -12,7 +12,7 @@ pub use super::column_name::{ColumnName, LINE_NUMBER, folded_header, has_line_nu
 use super::language::Expression;
 pub use super::row_test::{Condition, RowTest, Tested};
 use sheetport_findings::{Code, Only};
-use sheetport_records::{Field, JsonType, List, RecordKind};
+use sheetport_records::{Field, Input, JsonType, List, RecordKind, transaction};
 use sheetport_sheet::{Cell, Options};
 use sheetport_values::date::DateFormat;
 use sheetport_values::decimal::Decimal;
@@ -35,6 +35,8 @@ pub struct Template {
     /// The values of the parameters by name.
     pub parameters: BTreeMap<String, Value<'static>>,
     pub record: RecordKind,
+    /// Whether its records are counted stocks, of which transactions for the differences become when the stocks are known.
+    pub counts: bool,
     /// Whether inference guessed the kind of record, without confirmation so far.
     pub is_record_guess: bool,
     pub description: String,
@@ -48,7 +50,7 @@ pub struct Template {
     pub only: Option<Only>,
     /// Whether only fields are written that are blank in the service.
     pub fill_blank: bool,
-    /// The fields of the record, in the order of [`sheetport_records::Input::mappable`].
+    /// The fields of the record, in the order of [`Input::mappable`].
     pub fields: Vec<FieldRule>,
     /// The fields of a line, in the order of the contract.
     pub lines: Vec<FieldRule>,
@@ -67,6 +69,11 @@ pub struct LookupFiles {
 }
 
 impl Template {
+    /// Returns what a record can have, and what identifies it in the sheet.
+    pub fn input(&self) -> &'static Input {
+        if self.counts { &transaction::COUNT } else { self.record.input() }
+    }
+
     /// Returns the rules of the record, then of the lines. A layout has the same order.
     pub fn rules(&self) -> impl Iterator<Item = &FieldRule> + Clone {
         self.fields.iter().chain(&self.lines)
@@ -116,7 +123,7 @@ impl Template {
 
     /// Sets an option of the call, overriding the template.
     pub fn set_option(&mut self, name: &str, value: bool) {
-        let input = self.record.input();
+        let input = self.input();
         let Some(field) = input.options().find(|field| field.name == name) else { return };
         self.fields.retain(|rule| rule.field.name != name);
         self.fields.push(FieldRule::constant(field, Place::Option, Constant::Boolean(value)));

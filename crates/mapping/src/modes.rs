@@ -3,6 +3,9 @@
 use sheetport_findings::Only;
 use sheetport_records::RecordKind;
 
+/// Why counts can't be told apart as new and known ones.
+pub const NOT_NEW: &str = "counts are compared with the stock, and are neither new nor known";
+
 /// Returns why records of a kind can't be told apart as new and known ones for this choice.
 pub fn why_not_only(record: RecordKind, only: Only) -> Option<String> {
     let input = record.input();

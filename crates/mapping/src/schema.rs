@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use sheetport_findings::Code;
-use sheetport_records::{Field, JsonType, RecordKind};
+use sheetport_records::{Field, Input, JsonType, RecordKind, transaction};
 use sheetport_values::check_digit::SCHEMES;
 use sheetport_values::locale;
 
@@ -20,7 +20,8 @@ const SOURCES: [&str; 4] = ["column", "columns", "text", "value"];
 /// Returns the schema of a template.
 pub fn schema() -> Value {
     let mut schema: Value = serde_json::from_str(SCHEMA).expect("the file is compiled in, and a test parses it");
-    let kinds: Vec<&str> = RecordKind::ALL.iter().map(|kind| kind.name()).collect();
+    let inputs = || RecordKind::ALL.iter().map(|kind| kind.input()).chain([&transaction::COUNT]);
+    let kinds: Vec<&str> = inputs().map(|input| input.name).collect();
     schema["$id"] = json!(ID);
     schema["properties"]["record"]["enum"] = json!(kinds);
     schema["properties"]["accept"]["items"]["enum"] = json!(Code::questions().map(Code::name).collect::<Vec<_>>());
@@ -46,7 +47,7 @@ pub fn schema() -> Value {
             }},
         }),
     ];
-    rules.extend(RecordKind::ALL.iter().flat_map(|kind| of_kind(*kind)));
+    rules.extend(inputs().flat_map(of_kind));
     schema["allOf"] = Value::Array(rules);
     schema
 }
@@ -119,8 +120,7 @@ fn member<'s>(schema: &'s Value, table: &'s Value, key: &str) -> Option<&'s Valu
 }
 
 /// Returns the schemas for the fields of a kind of record: their names, and the required fields.
-fn of_kind(kind: RecordKind) -> [Value; 2] {
-    let input = kind.input();
+fn of_kind(input: &'static Input) -> [Value; 2] {
     let names = |fields: &[&Field]| -> Value {
         let described = |field: &&Field| (field.name.to_owned(), json!({"description": description(field)}));
         json!({
@@ -131,7 +131,8 @@ fn of_kind(kind: RecordKind) -> [Value; 2] {
     let required = |fields: &[&Field]| -> Vec<&str> {
         fields.iter().filter(|field| field.required).map(|field| field.name).collect()
     };
-    let fields: Vec<&Field> = input.mappable().chain([&COMMAND]).collect();
+    let command = (input.name != transaction::COUNT.name).then_some(&COMMAND);
+    let fields: Vec<&Field> = input.mappable().chain(command).collect();
     let lines: Option<Vec<&Field>> = input.lines().map(|(_, fields)| fields.iter().collect());
     let line_names = lines.as_ref().map_or(json!({"maxProperties": 0}), |lines| names(lines));
     let line_required = lines.as_ref().map_or_else(Vec::new, |lines| required(lines));

@@ -36,6 +36,8 @@ pub enum Event<'a> {
     /// Records of an approved plan that are not sent, because somebody has changed them in the service since. `again` is the command for
     /// planning them again.
     MovedOn { records: u64, causes: &'a Causes, again: Option<&'a str> },
+    /// Counted stocks were compared with those in the service. The warnings and problems of the rows, at least one.
+    Counted(&'a Causes),
     /// Records that are not sent, because only the new or the known ones are.
     LeftOutOthers { only: Only, left_out: &'a LeftOutRows },
     /// Records that are not sent, because newer runs have sent their keys. `anyway` is the command for sending them.

@@ -38,12 +38,12 @@ impl LookAgain<'_> {
             }
         }
         self.tell_not_shown(&not_shown);
-        self.ledger.take_away(run, &outcomes, &bodies).await?;
+        self.ledger.take_away(run, &outcomes, &bodies, &BTreeMap::new()).await?;
         Ok(())
     }
 }
 
-fn body_of(block: Option<&RecordBlock>, seq: Seq) -> Option<&str> {
+pub(super) fn body_of(block: Option<&RecordBlock>, seq: Seq) -> Option<&str> {
     let block = block?;
     let record = block.records.get(usize::try_from(seq - block.first).ok()?)?;
     match &record.disposition {

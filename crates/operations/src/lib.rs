@@ -21,6 +21,7 @@
 mod approval;
 pub mod command_line;
 pub mod context;
+mod count_stocks;
 mod doctor;
 pub mod error;
 pub mod event;

@@ -272,7 +272,7 @@ impl<'a> LookAgain<'a> {
 
     /// Compares those pending records of a batch for which `is_meant` holds. Returns all pending records of the batch, and the last of them.
     /// `fills`: only their blank fields are to be written.
-    async fn compare(
+    pub(super) async fn compare(
         &self,
         batch: Batch,
         is_meant: &(dyn Fn(&Candidate) -> bool + Sync),
@@ -401,7 +401,7 @@ pub(super) fn not_read_for_undo(why: Option<WhyNot>) -> Error {
     unread(message, why, "try again later")
 }
 
-fn unread(message: &str, why: Option<WhyNot>, hint: &str) -> Error {
+pub(super) fn unread(message: &str, why: Option<WhyNot>, hint: &str) -> Error {
     let message = match &why {
         Some(why) => format!("{message}: {why}"),
         None => message.to_owned(),

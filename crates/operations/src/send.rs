@@ -20,6 +20,7 @@ use sheetport_send::{Grace, Limits, Look, SendResult, superseded};
 use sheetport_telemetry::{SentRecords, Span};
 
 use super::context::{Context, now};
+use super::count_stocks::{counts, refuse_uncounted};
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::files::lasting;
@@ -314,9 +315,13 @@ impl Sending<'_> {
         let records = client.map(|client| Records::new(self.context, ledger, client, self.run.run(), self.observer));
         if self.withheld().await?.is_none() {
             compared = self.leave_out_sent().await?;
-            if let Some(Records { look, .. }) = &records {
-                look.before_sending(self.is_to_queue).await?;
-                look.keep_before_images().await?;
+            match &records {
+                Some(Records { look, .. }) => {
+                    look.count_stocks().await?;
+                    look.before_sending(self.is_to_queue).await?;
+                    look.keep_before_images().await?;
+                }
+                None => refuse_uncounted(ledger, self.run.run()).await?,
             }
         }
         let mut superseded = Vec::new();
@@ -374,7 +379,9 @@ impl Sending<'_> {
         finished.superseded = superseded::joined(finished.superseded, meanwhile);
         finished.other_requests = self.client.as_ref().map_or(0, |client| client.requests()).saturating_sub(requests);
         // With a report, the plan must stay: the report may be uploaded or retried.
-        if matches!(finished.report, Ok(None)) && !self.is_rehearsal() && !is_queued {
+        // A count that was right is known again, too.
+        let is_needed = is_queued || self.is_rehearsal() || counts(ledger, &finished.run).await?;
+        if matches!(finished.report, Ok(None)) && !is_needed {
             ledger.drop_unsent_plan(id).await?;
         }
         Ok(finished)

@@ -9,6 +9,7 @@
 //! | `plan/checks/` | checks beyond single values: of rows, of records against each other, of the file |
 //! | [`profile`] | a summary of the values in each field, compared with earlier uploads |
 //! | [`compare`] | the file against the service: orders and references before planning, unchanged records, previews |
+//! | [`count`] | requests for counted stocks, as the difference from the service; pure |
 //! | [`sent_before`] | the file against earlier runs: nothing is created twice |
 //! | [`approve`] | the file of a plan's changes, and what a person takes away in it |
 //! | [`undo`] | the way back of a record that was sent; pure |
@@ -18,6 +19,7 @@
 
 pub mod approve;
 pub mod compare;
+pub mod count;
 mod edits;
 pub mod error;
 pub mod plan;

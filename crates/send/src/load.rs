@@ -6,6 +6,7 @@ use std::time::Instant;
 use futures_util::future::BoxFuture;
 use sheetport_client::policy::Call;
 use sheetport_ledger::{self as ledger, Disposition, Intent, NewerKeys, Part, PlannedRecord, Run, RunId, Seq};
+use sheetport_plan::count::request_of;
 use sheetport_plan::sent_before::Scope;
 use sheetport_records::RecordKind;
 use sheetport_telemetry::RecordSpan;
@@ -169,6 +170,11 @@ fn job(
     }
     let is_repeatable = call.is_some_and(|call| call.repeatable);
     let claim = (!is_repeatable).then(|| scope.claim(seq, record.key.as_deref(), &body));
+    let not_looked_up = |_| {
+        let what = format!("record {seq} of run {run} is a count whose difference from the service is not known");
+        ledger::Error::Corrupt(what)
+    };
+    let body = request_of(body).map_err(not_looked_up)?;
     let mut job = Job::new(kind, seq, record.key, record.target, body.into_boxed_bytes());
     job.claim = claim;
     job.span = RecordSpan::of(&record.sheet, &record.rows);

@@ -89,6 +89,10 @@ impl Console {
             Event::MovedOn { records, causes, again } => {
                 ui::approval::print_moved(records, causes, again, talks);
             }
+            Event::Counted(causes) if talks => {
+                ui::heading(&say!("Counts and the stock in the service"));
+                ui::problems::print(causes);
+            }
             Event::LeftOutOthers { only, left_out } => {
                 ui::approval::print_others(only, left_out);
             }
@@ -119,7 +123,7 @@ impl Console {
             }),
             Event::Warning(message) => ui::remark(message),
             Event::Note(message) if !self.output.quiet => ui::remark(message),
-            Event::Resuming(_) | Event::Retrying { .. } | Event::ReportOf(_) | Event::Note(_) => {}
+            Event::Counted(_) | Event::Resuming(_) | Event::Retrying { .. } | Event::ReportOf(_) | Event::Note(_) => {}
         }
     }
 

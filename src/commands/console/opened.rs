@@ -37,7 +37,7 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
     let description = source.book.description();
     let (path, description, sheets) = (source.path.display(), message(&description), sheets.join("; "));
     ui::line(say!("{strong}{path}{strong:#}  {description}, {sheets}"));
-    let heading = say!("{} by the template {}:", template.record.input().plural, template.name);
+    let heading = say!("{} by the template {}:", template.input().plural, template.name);
     let mapped = distinct(source.tables.iter().flat_map(|part| mapped(template, &part.layout)));
     print_list(&heading, &mapped);
     for layout in source.tables.iter().map(|part| &part.layout) {
@@ -49,7 +49,7 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
             ));
         }
     }
-    if template.record.input().must_not_repeat() && source.tables.iter().any(|part| part.layout.status.is_some()) {
+    if template.input().must_not_repeat() && source.tables.iter().any(|part| part.layout.status.is_some()) {
         ui::remark(
             "this is a report: rows whose status says that they were or may have been sent are skipped; \
              `sheetport retry` checks the ledger instead",

@@ -44,17 +44,17 @@ fn list(settings: &Settings) -> Result<Exit, Failure> {
     let templates = builtin::BUILT_IN.iter().map(load).collect::<Result<Vec<Template>, _>>()?;
     if settings.output.json {
         let listed = templates.iter().map(
-            |template| json!({"name": template.name, "record": template.record.name(), "description": template.description}),
+            |template| json!({"name": template.name, "record": template.input().name, "description": template.description}),
         );
         ui::json(&json!({"templates": listed.collect::<Vec<_>>()}));
         return Ok(Exit::Done);
     }
     let widest = |text: fn(&Template) -> &str| templates.iter().map(|template| text(template).len()).max();
     let name = widest(|template| &template.name).unwrap_or_default();
-    let kind = widest(|template| template.record.name()).unwrap_or_default();
+    let kind = widest(|template| template.input().name).unwrap_or_default();
     ui::line(say!("{:<name$}  {:<kind$}  {}", "template", "for each", "what it reads"));
     for template in &templates {
-        ui::line(say!("{:<name$}  {:<kind$}  {}", template.name, template.record.name(), template.description));
+        ui::line(say!("{:<name$}  {:<kind$}  {}", template.name, template.input().name, template.description));
     }
     Ok(Exit::Done)
 }
@@ -103,11 +103,11 @@ fn trust(templates: &[String], settings: &Settings) -> Result<Exit, Failure> {
         if settings.output.json {
             let AboutTemplate { fields, constants, lookups, steps, rules } = about;
             trusted.push(json!({
-                "template": one.template.name, "record": one.template.record.name(), "sha256": one.digest,
+                "template": one.template.name, "record": one.template.input().name, "sha256": one.digest,
                 "fields": fields, "constants": constants, "lookups": lookups, "steps": steps, "rules": rules,
             }));
         } else {
-            let (name, plural) = (&one.template.name, one.template.record.input().plural);
+            let (name, plural) = (&one.template.name, one.template.input().plural);
             ui::line(say!("{name}: trusted as it is now, for {plural}"));
             if settings.output.talks() {
                 about.print();

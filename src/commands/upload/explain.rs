@@ -67,16 +67,14 @@ fn print_outcome(outcome: &PlannedOutcome) {
             print_problem(problem, ui::style::FAINT);
         }
         PlannedOutcome::Request { request, rows } => {
-            let PreviewedRequest { method, path, body, is_looked_up } = request;
+            let PreviewedRequest { method, path, body, .. } = request;
             let rows: Vec<String> = rows.iter().map(ToString::to_string).collect();
             let from = if rows.len() > 1 { say!(" (from rows {})", rows.join(", ")) } else { String::new() };
             ui::heading(&say!("Request{from}"));
             ui::line(say!("  {strong}{method} {path}{strong:#}"));
             let body = format!("{:#}", parsed(body));
             body.lines().for_each(|line| ui::line(say!("  {line}")));
-            if *is_looked_up {
-                super::print_lookup();
-            }
+            super::print_lookups(std::slice::from_ref(request));
         }
         PlannedOutcome::Rejected(problems) => {
             ui::heading(&say!("The record would not be sent"));

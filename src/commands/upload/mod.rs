@@ -10,6 +10,7 @@ use sheetport_language::say;
 use sheetport_ledger::Causes;
 use sheetport_operations::{self as operations, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
 use sheetport_plan::Tally;
+use sheetport_plan::count::needs_look;
 
 use super::console::Console;
 use super::console::signals::Interrupt;
@@ -143,17 +144,22 @@ pub(super) fn print_requests(requests: &[PreviewedRequest], output: Output) {
         ui::line(say!("  {strong}{method} {path}{strong:#}"));
         ui::line(say!("  {faint}{body}{faint:#}"));
     }
-    if requests.iter().any(|request| request.is_looked_up) {
-        print_lookup();
-    }
+    print_lookups(requests);
 }
 
-/// Says that an order gets another name in its path than shown.
-pub(super) fn print_lookup() {
+/// Says that an order gets another name in its path than shown, and a count its difference.
+fn print_lookups(requests: &[PreviewedRequest]) {
     let faint = ui::style::FAINT;
-    ui::line(say!(
-        "  {faint}The service's id of the order takes the place of the external id; it is looked up before sending.{faint:#}"
-    ));
+    if requests.iter().any(|request| request.is_looked_up) {
+        ui::line(say!(
+            "  {faint}The service's id of the order takes the place of the external id; it is looked up before sending.{faint:#}"
+        ));
+    }
+    if requests.iter().any(|request| needs_look(&request.body)) {
+        ui::line(say!(
+            "  {faint}The difference from the stock in the service takes the place of what was counted; it is looked up before sending.{faint:#}"
+        ));
+    }
 }
 
 /// Returns a cell for one line.

@@ -112,6 +112,7 @@ mod sheets;
 mod shop_exports;
 mod stdin;
 mod steps;
+mod stock_count;
 mod superseded;
 mod supplier;
 mod suspects;

@@ -9,7 +9,7 @@ use sheetport_export::{ExportOptions, Since};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
-use sheetport_mapping::modes::{why_not_fill, why_not_only};
+use sheetport_mapping::modes::{NOT_NEW, why_not_fill, why_not_only};
 use sheetport_operations::error::Error;
 use sheetport_operations::exports::{EXPORTABLE, ExportRequest, IdSource};
 use sheetport_operations::files::{resolved, sibling};
@@ -191,7 +191,8 @@ impl Reader<'_> {
                 let input = template.record.input();
                 let has = |name: &str| input.options().any(|field| field.name == name);
                 if let Some(only) = keys.only()
-                    && let Some(why) = why_not_only(template.record, only)
+                    && let Some(why) =
+                        if template.counts { Some(NOT_NEW.to_owned()) } else { why_not_only(template.record, only) }
                 {
                     let message = format!("only = \"{}\" is not possible: {why}", only.name());
                     self.notes.note(span.clone(), message, None);

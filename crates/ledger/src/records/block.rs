@@ -11,6 +11,7 @@ use super::super::checksums::Checksum;
 use super::super::database::Ledger;
 use super::super::error::{Error, corrupt, damaged};
 use super::super::ids::{RunId, Seq};
+use super::super::state::RecordState;
 use super::model::{Disposition, PlannedRecord, Problem, SourceRow};
 use super::stored::StoredRecord;
 
@@ -224,6 +225,19 @@ pub(crate) struct RecordCounts {
 }
 
 impl RecordCounts {
+    /// Counts the records of the block that begins at `first`.
+    pub(crate) fn of(first: Seq, records: &[PlannedRecord]) -> RecordCounts {
+        let count_in = |state| records.iter().filter(|record| record.disposition.state() == state).count() as i64;
+        RecordCounts {
+            first,
+            records: records.len() as i64,
+            skipped: count_in(RecordState::Skipped),
+            rejected: count_in(RecordState::Rejected),
+            unchanged: count_in(RecordState::Unchanged),
+            warned: records.iter().filter(|record| record.is_warned()).count() as i64,
+        }
+    }
+
     /// Returns the checksum of the block, not including the bodies.
     pub(crate) fn checksum(&self, run: RunId, heads: &[u8]) -> i64 {
         let RecordCounts { first, records, skipped, rejected, unchanged, warned } = *self;

@@ -186,16 +186,7 @@ impl Plan {
             return Ok(());
         }
         let records = std::mem::take(&mut self.records);
-        let count = records.len() as i64;
-        let count_in = |state| records.iter().filter(|record| record.disposition.state() == state).count() as i64;
-        let counts = RecordCounts {
-            first: self.first_record,
-            records: count,
-            skipped: count_in(RecordState::Skipped),
-            rejected: count_in(RecordState::Rejected),
-            unchanged: count_in(RecordState::Unchanged),
-            warned: records.iter().filter(|record| record.is_warned()).count() as i64,
-        };
+        let counts = RecordCounts::of(self.first_record, &records);
         let encoded = encode_records(records)?;
         let mut transaction = self.ledger.begin().await?;
         sql::query(
@@ -218,7 +209,7 @@ impl Plan {
         insert_outcomes(&mut transaction, self.run, &self.withdrawals).await?;
         transaction.commit().await?;
         self.withdrawals.clear();
-        self.first_record += count;
+        self.first_record += counts.records;
         self.written.add(&counts);
         self.record_bytes = 0;
         Ok(())

@@ -5,13 +5,14 @@ use std::ops::Range;
 
 use sheetport_documents::Mistake;
 use sheetport_findings::{Code, Only};
-use sheetport_records::{Field, Input, RecordKind};
+use sheetport_records::{Field, Input, RecordKind, transaction};
+use sheetport_values::decimal::Decimal;
 use sheetport_values::locale::order_of;
 use toml::Spanned;
 
 use super::super::commands::COMMAND;
 use super::super::model::{Duplicates, FieldRule, Group, GroupRows, OnBlank, Place, Template};
-use super::super::modes::{why_not_fill, why_not_only};
+use super::super::modes::{NOT_NEW, why_not_fill, why_not_only};
 use super::checker::Checker;
 use super::field::SheetDefaults;
 use super::raw::{RawField, RawGroup, RawTemplate, column_names};
@@ -49,8 +50,8 @@ impl Checker<'_> {
         let choices = Only::ALL.map(|only| (only.name(), only));
         let only = self.keep(self.choice("only", raw.only, &choices)).flatten();
         // Without a kind of record, no field can be checked.
-        let (record, written) = self.kind(raw.record)?;
-        let input = record.input();
+        let (record, counts, written) = self.kind(raw.record)?;
+        let input = if counts { &transaction::COUNT } else { record.input() };
         if let (Some(Some(Duplicates::Send)), Some(span)) = (duplicates, duplicates_span)
             && !input.must_not_repeat()
         {
@@ -58,7 +59,7 @@ impl Checker<'_> {
             self.note(self.error(span, message, Some("write \"first\" or \"last\" instead")));
         }
         if let (Some(only), Some(span)) = (only, only_span)
-            && let Some(why) = why_not_only(record, only)
+            && let Some(why) = if counts { Some(NOT_NEW.to_owned()) } else { why_not_only(record, only) }
         {
             let message = format!("only = \"{}\" is not possible: {why}", only.name());
             self.note(self.error(span, message, Some("leave out this key")));
@@ -75,7 +76,7 @@ impl Checker<'_> {
             raw.keys().map(|name| name.get_ref().clone()).chain(removed).collect()
         };
         let declared = Declared { fields: declared(&raw.fields, "fields"), lines: declared(&raw.lines, "lines") };
-        let fields = self.fields(record, raw.fields, &defaults);
+        let fields = self.fields(input, raw.fields, &defaults);
         let lines = self.lines(record, raw.lines, &defaults);
         let unpivot = raw.unpivot.and_then(|unpivot| self.keep(self.unpivot(unpivot)));
         let group = raw.group.and_then(|group| self.keep(self.group(record, group)));
@@ -90,6 +91,7 @@ impl Checker<'_> {
             lookups: None,
             parameters: self.parameters.clone(),
             record,
+            counts,
             is_record_guess: raw.record_guess,
             description: raw.description,
             sheet: sheet?,
@@ -127,9 +129,9 @@ impl Checker<'_> {
         Code::named(code.get_ref()).filter(|code| code.asks().is_some()).ok_or_else(unknown)
     }
 
-    /// Returns the kind of record, and its place in the file.
-    fn kind(&self, name: Option<Spanned<String>>) -> Option<(RecordKind, Range<usize>)> {
-        let kinds = || RecordKind::ALL.iter().map(|kind| kind.name());
+    /// Returns the kind of record, whether its records are counted stocks, and its place in the file.
+    fn kind(&self, name: Option<Spanned<String>>) -> Option<(RecordKind, bool, Range<usize>)> {
+        let kinds = || RecordKind::ALL.iter().map(|kind| kind.name()).chain([transaction::COUNT.name]);
         let Some(name) = name else {
             if !self.is_incomplete(&[]) {
                 let hint = format!("add record = \"…\" with one of {}", kinds().collect::<Vec<_>>().join(", "));
@@ -138,28 +140,33 @@ impl Checker<'_> {
             return None;
         };
         let unknown = || self.unknown(name.span(), "kind of record", name.get_ref(), kinds());
-        self.keep(RecordKind::from_name(name.get_ref()).ok_or_else(unknown)).map(|kind| (kind, name.span()))
+        if name.get_ref() == transaction::COUNT.name {
+            return Some((RecordKind::InventoryTransaction, true, name.span()));
+        }
+        self.keep(RecordKind::from_name(name.get_ref()).ok_or_else(unknown)).map(|kind| (kind, false, name.span()))
     }
 
-    fn fields(&self, kind: RecordKind, raw: RawFields, defaults: &SheetDefaults) -> Vec<FieldRule> {
-        let input = kind.input();
+    fn fields(&self, input: &'static Input, raw: RawFields, defaults: &SheetDefaults) -> Vec<FieldRule> {
         let is_line_field =
             |name: &str| input.lines().filter(|(_, fields)| fields.iter().any(|field| field.name == name));
+        let counts = input.name == transaction::COUNT.name;
         let mut rules = Vec::new();
         for (name, rule) in raw {
-            if name.get_ref() == COMMAND.name {
+            // A count is neither new nor known.
+            if name.get_ref() == COMMAND.name && !counts {
                 rules.extend(self.field((input, &COMMAND), Place::Command, name.span(), rule, defaults));
                 continue;
             }
             let Some(field) = input.field(name.get_ref()) else {
                 if let Some((lines, _)) = is_line_field(name.get_ref()) {
-                    let message = format!("{} is a field of the {kind}'s {}", name.get_ref(), lines.name);
+                    let message = format!("{} is a field of the {}'s {}", name.get_ref(), input.name, lines.name);
                     let hint = format!("write [lines.{}] instead", name.get_ref());
                     self.note(self.error(name.span(), message, Some(hint)));
                     continue;
                 }
-                let known = input.mappable().map(|field| field.name).chain([COMMAND.name]);
-                self.note(self.unknown(name.span(), &format!("field of {kind}"), name.get_ref(), known));
+                let command = (!counts).then_some(COMMAND.name);
+                let known = input.mappable().map(|field| field.name).chain(command);
+                self.note(self.unknown(name.span(), &format!("field of {}", input.name), name.get_ref(), known));
                 continue;
             };
             let place = match field.name {
@@ -167,7 +174,11 @@ impl Checker<'_> {
                 name if input.options().any(|option| option.name == name) => Place::Option,
                 _ => Place::Record,
             };
-            rules.extend(self.field((input, field), place, name.span(), rule, defaults));
+            let mut rule = self.field((input, field), place, name.span(), rule, defaults);
+            if let Some(rule) = rule.as_mut().filter(|rule| counts && rule.field.name == transaction::COUNTED) {
+                rule.checks.minimum.get_or_insert(Decimal::ZERO);
+            }
+            rules.extend(rule);
         }
         let places = input.mappable().count();
         rules.sort_by_key(|rule| input.mappable().position(|field| field.name == rule.field.name).unwrap_or(places));

@@ -31,7 +31,7 @@ impl Mapper<'_> {
                 problems.push(self.missing(index, gathered, cause));
             }
         }
-        if let Some((list, _)) = self.template().record.input().lines()
+        if let Some((list, _)) = self.template().input().lines()
             && list.required
             && gathered.lines.is_empty()
             && gathered.problems.is_empty()
@@ -56,7 +56,7 @@ impl Mapper<'_> {
         if self.special().id.is_some_and(|index| has_value(gathered, index)) {
             return;
         }
-        let input = self.template().record.input();
+        let input = self.template().input();
         // The lines of a record name their subjects themselves.
         let subject = input.needed_reference().filter(|_| input.lines().is_none());
         let has_column =
@@ -98,7 +98,7 @@ impl Mapper<'_> {
 
     /// Appends the request body of a finished record without problems.
     pub fn body(&self, gathered: &Gathered, body: &mut String) {
-        let input = self.template().record.input();
+        let input = self.template().input();
         body.push('{');
         if let Some(member) = input.member() {
             json::key(body, member);
@@ -139,7 +139,7 @@ impl Mapper<'_> {
 
     /// Returns the identifiers of a record. Adds a problem for a missing or invalid identifier.
     fn names<'p>(&self, gathered: &'p mut Gathered) -> Names<'p> {
-        let input = self.template().record.input();
+        let input = self.template().input();
         let is_filled = |rule: &usize| gathered.text(*rule).is_some();
         let key = self.special().keys.iter().copied().find(is_filled);
         let id = self.special().id.filter(is_filled);

@@ -251,7 +251,7 @@ impl<'t> Mapper<'t> {
 
     /// Whether a report shows that the row was sent and must not be sent again.
     fn was_sent(&self, row: &Row) -> bool {
-        let status = self.layout.status.filter(|_| self.template.record.input().must_not_repeat());
+        let status = self.layout.status.filter(|_| self.template.input().must_not_repeat());
         let state = |status: usize| match row.get(status) {
             Cell::Text(word) => english_state(word),
             _ => None,

@@ -37,7 +37,7 @@ pub(super) enum CurrencyRule {
 
 impl SpecialRules {
     pub(super) fn new(template: &Template, layout: &Layout) -> SpecialRules {
-        let input = template.record.input();
+        let input = template.input();
         let rule = |name: &str| template.fields.iter().position(|rule| rule.field.name == name);
         let names = template.rules().zip(&layout.columns).filter(|(rule, _)| rule.is_name);
         let currency = input.fields().find(|field| field.is_currency());

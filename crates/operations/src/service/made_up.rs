@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use sheetport_records::{RecordKind, Reference, order, transaction};
+use sheetport_records::{RecordKind, Reference, inventory, order, transaction};
 use sheetport_service::LoadRecord;
 
 /// The id of the inventory of made-up transactions.
@@ -143,6 +143,11 @@ fn fields(kind: &MadeUpKind, names: Names) -> Map<String, Value> {
     if kind.list == transaction::SINGLE.name {
         fields.insert("inventory_id".to_owned(), json!(INVENTORY));
         fields.insert("transaction_type".to_owned(), json!("adjust"));
+    }
+    if kind.list == inventory::LIST.name {
+        // A count is compared with them.
+        let figures = ["available", "committed", "unavailable", "total_inventory"];
+        fields.extend(figures.map(|figure| (figure.to_owned(), json!(0))));
     }
     for (name, value) in [("id", names.id), ("external_id", names.external_id)] {
         fields.extend(value.map(|value| (name.to_owned(), Value::from(value))));

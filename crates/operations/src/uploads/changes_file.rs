@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use sheetport_findings::Code;
 use sheetport_ledger::{Ledger, Outcome, PlannedRecord, Run, Seq, SheetSelection};
 use sheetport_plan::approve::{APPROVE, FIELD, PLAN, PLANNED, change_id};
 use sheetport_plan::compare::{Change, ChangedField, Difference, OddChange};
+use sheetport_plan::count::moved;
+use sheetport_records::transaction::COUNTED;
 use sheetport_sheet::write::{FileFormat, Style, Value, ValueTable};
 use sheetport_storage::ObjectAddress;
 
@@ -62,9 +65,11 @@ pub(crate) async fn write(
             let start: Vec<Value<'_>> = start.into_iter().flatten().collect();
             for change in state.fields {
                 let ChangedField { field, new, is_number, is_as_sent, odd, .. } = change;
-                let remarks = [odd.map(remark), is_as_sent.then_some("now as last sent from here")];
-                let remark = remarks.into_iter().flatten().collect::<Vec<_>>().join("; ");
                 let (old, id) = (change.old(), change_id(&plan, seq, field));
+                let difference = moved(&old, new).filter(|_| *field == COUNTED).map(|it| format!("difference {it:+}"));
+                let remarks = [odd.map(remark), is_as_sent.then_some("now as last sent from here")];
+                let remarks = remarks.into_iter().flatten().chain(difference.as_deref());
+                let remark = remarks.chain(other_stock(record)).collect::<Vec<_>>().join("; ");
                 let rest = [text(field), value(&old, *is_number), value(new, *is_number), text(&remark), text(&id)];
                 table.row(&start.iter().cloned().chain(rest).collect::<Vec<_>>())?;
             }
@@ -97,6 +102,12 @@ impl<'a> State<'a> {
         };
         State { name: fate.name(), fields, remark }
     }
+}
+
+/// Returns the warning that the sheet expected another stock.
+fn other_stock(record: &PlannedRecord<()>) -> Option<&str> {
+    let warning = record.warnings.iter().find(|warning| warning.code == Code::OtherStock);
+    warning.map(|warning| warning.message.as_str())
 }
 
 fn text(text: &str) -> Value<'_> {

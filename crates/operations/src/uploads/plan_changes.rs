@@ -86,6 +86,9 @@ pub fn plan_changes<'a>(
         let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
+        if sending.counts().await? {
+            difference = sending.settle_counts(&pending, difference).await?;
+        }
         if settings.sends_a_part() {
             let look = LookAgain::new(context, &ledger, &client, planned, observer);
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);

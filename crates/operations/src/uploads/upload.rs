@@ -8,7 +8,7 @@ use sheetport_client::Client;
 use sheetport_findings::{Code, Only};
 use sheetport_ledger::{AllowRepeat, CallOption, KeyScope, Ledger, LockedRun, Problem, RunCommand, RunSettings};
 use sheetport_mapping::Template;
-use sheetport_mapping::modes::{why_not_fill, why_not_only};
+use sheetport_mapping::modes::{NOT_NEW, why_not_fill, why_not_only};
 use sheetport_plan::compare::{Connection, Scope, count_changed};
 use sheetport_plan::sent_before::AsksOfEdited;
 use sheetport_plan::{Source, Tally, unanswered};
@@ -361,7 +361,7 @@ fn apply_options(upload: &mut Upload<'_>) -> Result<(), Error> {
         keeps_lines_of(template)?;
     }
     if let Some(only) = upload.only
-        && let Some(why) = why_not_only(template.record, only)
+        && let Some(why) = if template.counts { Some(NOT_NEW.to_owned()) } else { why_not_only(template.record, only) }
     {
         let flag = format!("--only {}", only.name());
         return Err(Error::invalid(format!("{flag} is not possible: {why}"), format!("leave out {flag}")));

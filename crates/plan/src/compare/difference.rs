@@ -12,6 +12,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
 use sheetport_client::{self as client, fetch};
 use sheetport_ledger::{Seen, Seq};
+use sheetport_records::transaction::COUNTED;
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
 
 use super::candidate::Candidate;
@@ -21,6 +22,8 @@ use super::request_body::{external_id, object, record_of_body};
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
 use super::service_lines::{are_same_lines, lines_in_words, sendable};
 use super::service_list::{Connection, ListReader, list_of};
+use super::stock::{Looked, Stock, look_at_stocks};
+use crate::count;
 
 /// Maximum number of records requested one by one.
 const MAX_SINGLE: usize = 50;
@@ -62,6 +65,8 @@ pub struct Difference {
     pub records: BTreeMap<Seq, Change>,
     /// The fields that are not written, of records of which only blank fields are.
     pub withheld: BTreeMap<Seq, Withheld>,
+    /// The stocks of counted inventories, unless it is for a preview.
+    pub stocks: BTreeMap<Seq, Stock>,
     /// What the service shows of the fields of the requests, for [`Depth::Fields`]: a JSON object with the names of the service.
     pub shown: BTreeMap<Seq, Box<str>>,
 }
@@ -153,7 +158,19 @@ pub fn difference<'a>(
     Box::pin(async move {
         let (updates, creates): (Vec<Candidate>, Vec<Candidate>) =
             candidates.into_iter().partition(|candidate| candidate.target.is_some());
+        let (counts, creates): (Vec<Candidate>, Vec<Candidate>) =
+            creates.into_iter().partition(|candidate| count::is_count(&candidate.body));
         let mut counted = Counted::new(kind.input(), depth);
+        if !counts.is_empty() {
+            let most = if depth == Depth::Preview { MAX_SINGLE } else { usize::MAX };
+            let wanted = counts.len();
+            let Looked { found, failed } = look_at_stocks(counts, most, connection, progress).await;
+            counted.result.not_compared += (wanted - found.len()) as u64;
+            if found.len() < wanted {
+                counted.result.why_not = Some(failed.map_or(WhyNot::Sample, WhyNot::Failed));
+            }
+            found.into_iter().for_each(|(candidate, stock)| counted.add_stock(&candidate, stock));
+        }
         if let Some(single) = single_of(kind).filter(|_| !updates.is_empty()) {
             look_up(&mut counted, single, updates, connection, progress).await;
         } else {
@@ -406,13 +423,31 @@ impl Counted {
         if self.depth == Depth::Fields {
             self.result.shown.insert(candidate.seq, self.shown_of(&candidate.body, listed));
         }
-        let (mut changed, mut is_clear, is_sent) = (Vec::new(), true, candidate.takes(true));
         let mut changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
+        let mut is_clear = true;
         if candidate.fills {
             let withheld = Withheld::split_off(self.input, &mut changes);
             is_clear = withheld.not_shown.is_empty();
             self.result.withheld.insert(candidate.seq, withheld);
         }
+        self.add_compared(candidate, changes, is_clear);
+    }
+
+    /// Counts a counted stock.
+    fn add_stock(&mut self, candidate: &Candidate, stock: Stock) {
+        match stock.change(&candidate.body) {
+            Some(found) => self.add_compared(candidate, vec![(usize::MAX, COUNTED, found)], true),
+            None if stock == Stock::Missing => self.add(candidate, Change::Missing),
+            None => self.result.not_compared += 1,
+        }
+        if self.depth != Depth::Preview {
+            self.result.stocks.insert(candidate.seq, stock);
+        }
+    }
+
+    /// Counts a record with its compared fields. `is_clear`: all others are known to be the same.
+    fn add_compared(&mut self, candidate: &Candidate, changes: Vec<(usize, &'static str, Found)>, mut is_clear: bool) {
+        let (mut changed, is_sent) = (Vec::new(), candidate.takes(true));
         for (index, field, found) in changes {
             match found {
                 Found::Same => {}
@@ -426,7 +461,9 @@ impl Counted {
                     change.as_sent += u64::from(is_as_sent);
                     let shown = shown(&old);
                     let odd = change.overview.add(&shown, &new, is_number);
-                    change.add_sample(odd.is_some(), || (candidate.name.clone(), shown, new.clone()));
+                    let planned = count::moved(&shown, &new).filter(|_| field == COUNTED);
+                    let planned = planned.map_or_else(|| new.clone(), |moved| format!("{new} ({moved:+})"));
+                    change.add_sample(odd.is_some(), || (candidate.name.clone(), shown, planned));
                     changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd });
                 }
             }

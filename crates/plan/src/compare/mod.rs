@@ -20,6 +20,7 @@ mod sent_lines;
 pub mod server_diff;
 mod service_lines;
 mod service_list;
+mod stock;
 mod text_list;
 
 pub use candidate::{Candidate, LastSent};
@@ -47,4 +48,5 @@ pub use request_body::can_leave_out;
 pub(super) use request_body::{object, record_of_body, without_fields};
 pub(super) use service_lines::{are_same_lines, sendable};
 pub use service_list::Connection;
+pub use stock::Stock;
 pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};

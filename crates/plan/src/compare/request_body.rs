@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use sheetport_client::pages::{object_fields, unescaped};
+use sheetport_records::transaction::COUNTED;
 use sheetport_records::{Input, RecordKind};
 
 /// Returns the record in the body of a request.
@@ -29,6 +30,10 @@ pub(super) fn external_id(input: &Input, body: &str) -> Option<String> {
 /// Whether a request without this field is possible.
 pub fn can_leave_out(kind: RecordKind, field: &str) -> bool {
     let input = kind.input();
+    // Its difference from the service would stay.
+    if field == COUNTED {
+        return false;
+    }
     let is_required = input.fields().any(|known| known.name == field && known.required);
     !is_required && !input.key.contains(&field)
 }

@@ -77,7 +77,7 @@ impl<'t> Assembler<'t> {
     pub(super) fn new(rows: &'t RowMapper<'t>) -> Assembler<'t> {
         let RowMapper { source, template, .. } = rows;
         let sheets = || source.tables.iter().map(|table| source.sheet_of(table)).collect();
-        let input = template.record.input();
+        let input = template.input();
         Assembler {
             rows,
             tables: TablesRead::new(rows),
@@ -443,7 +443,7 @@ impl<'t> Assembler<'t> {
 
     /// Whether sending a record of this kind twice creates a duplicate.
     fn must_not_repeat(&self) -> bool {
-        self.rows.template.record.input().must_not_repeat()
+        self.rows.template.input().must_not_repeat()
     }
 
     /// Adds a complete record to the batch and the tally.

@@ -46,7 +46,7 @@ impl<'a> Judge<'a> {
             || source.history.is_some()
             || source.known_texts.is_some()
             || source.is_strict
-            || template.record.input().must_not_repeat()
+            || template.input().must_not_repeat()
             || matches!(template.duplicates, Policy::First | Policy::Last)
             || template.rules().any(|rule| rule.checks.is_unique);
         if depends_on_others || known.len() != source.tables.len() {

@@ -9,7 +9,7 @@ use sheetport_findings::SkipReason;
 use sheetport_ledger::{JudgedBy, Problem, Seq};
 use sheetport_mapping::map::survey::Survey;
 use sheetport_mapping::map::{Draft, Gathered, RowKind, unquoted};
-use sheetport_mapping::model::Damaged;
+use sheetport_mapping::model::{Damaged, FieldRule, Source as FieldSource};
 use sheetport_mapping::problem::{Evidence, excerpt};
 use sheetport_mapping::{self as mapping, Cause, Layout, Mapper, Template};
 use sheetport_records::JsonType;
@@ -299,6 +299,10 @@ impl<'a> RowMapper<'a> {
         request.key.push_str(&names.key.map_or_else(Default::default, unquoted));
         request.target.push_str(&names.target.map_or_else(Default::default, unquoted));
         let (mut kept, is_id) = (None, names.is_id);
+        // Each figure of an inventory is counted by itself.
+        if let Some(figure) = self.counted_figure(gathered).filter(|_| !request.key.is_empty()) {
+            request.key.push_str(&format!(" ({figure})"));
+        }
         request.command = mapper.command(gathered);
         if let Some(orders) = &self.source.orders {
             let row = gathered.first_row();
@@ -329,13 +333,22 @@ impl<'a> RowMapper<'a> {
             gathered.add_lines(&lines);
         }
         // Only non-idempotent records are compared by body.
-        let must_not_repeat = self.template.record.input().must_not_repeat();
+        let must_not_repeat = self.template.input().must_not_repeat();
         if self.encodes || must_not_repeat {
             mapper.body(gathered, &mut request.body);
         }
         if must_not_repeat {
             request.body_hash = self.hasher.hash_one(&request.body);
         }
+    }
+
+    /// Returns which figure of an inventory was counted, if the rows say it.
+    fn counted_figure(&self, gathered: &Gathered) -> Option<String> {
+        let is_it =
+            |rule: &FieldRule| rule.field.name == "inventoryType" && !matches!(rule.source, FieldSource::Constant(_));
+        let index = self.template.fields.iter().position(is_it).filter(|_| self.template.counts)?;
+        let (_, json) = gathered.values().find(|(rule, json)| *rule == index && *json != "null")?;
+        Some(unquoted(json).into_owned())
     }
 
     /// Returns the hash of a line of a record, as JSON.

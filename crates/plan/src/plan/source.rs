@@ -186,7 +186,7 @@ impl Source {
     /// Returns the guesses that a person must confirm before records are sent: the kind of record, the field that identifies it, or
     /// what it is about.
     pub fn identifying_guesses<'a>(&'a self, template: &'a Template) -> impl Iterator<Item = &'a Problem> {
-        let input = template.record.input();
+        let input = template.input();
         let is_path_id = |name: &str| template.rules().any(|rule| rule.place == Place::Id && rule.field.name == name);
         let identifies = move |name: &str| {
             name == GROUP

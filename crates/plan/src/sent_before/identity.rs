@@ -9,6 +9,8 @@ use sheetport_ledger::{
 };
 use sheetport_values::decimal;
 
+use crate::count;
+
 /// Separator between the columns of a name.
 pub const NAME_SEPARATOR: &str = " / ";
 
@@ -45,11 +47,17 @@ impl Scope {
 
     /// Returns the claim of a record with this name, if any, and this request body.
     ///
+    /// A counted stock has no name: the same inventory is counted again and again. The same count is recognized by what was counted, where and
+    /// when.
+    ///
     /// What takes a record back is identified by that record, which has the same position: it is sent once, whatever its values, and never
     /// counts as a record of a file with equal values.
     pub fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
         if let Some(undone) = self.undoes {
             return Claim { seq, name: None, body: self.digest("undo", &format!("{undone} {seq}")) };
+        }
+        if let Some(count) = count::identity(body) {
+            return Claim { seq, name: None, body: self.digest("count", &canonical_body(&count)) };
         }
         Claim { seq, name: name.map(|name| self.name(name)), body: self.digest("body", &canonical_body(body)) }
     }

@@ -8,6 +8,7 @@
 //! if two were sent before. If the file has a record with a single changed value in place of a sent record, the record is a
 //! problem. Requests started by other processes in the meantime are found by [`Ledger::start`] before each request.
 
+mod as_counted;
 mod difference;
 mod edited;
 mod identity;
@@ -25,6 +26,7 @@ use sheetport_ledger::{
     Known, Ledger, Outcome, PlannedRecord, Policy, RecordBlock, RecordState, Run, RunId, RunState, Seq, decide,
 };
 
+use crate::count;
 use crate::error::Error;
 use edited::{Edited, NewRecords};
 use identity::creations;
@@ -81,6 +83,7 @@ pub fn compare<'a>(
             new: BTreeSet::new(),
             scope: Scope::of(run),
             allowed: Allowed::of(allowed),
+            counts: HashMap::new(),
             unnamed: HashMap::new(),
             block: None,
             dates: SheetDates::default(),
@@ -95,6 +98,9 @@ pub fn compare<'a>(
             let outcomes = comparison.outcomes(&block).await?;
             ledger.settle(run.id, &outcomes).await?;
         }
+        let outcomes =
+            as_counted::as_counted(ledger, &comparison.scope, &comparison.family, &comparison.counts, now).await?;
+        ledger.settle(run.id, &outcomes).await?;
         let outcomes = comparison.edited(asks).await?;
         ledger.settle(run.id, &outcomes).await?;
         ledger.set_compared(run.id, last_claim).await?;
@@ -172,6 +178,8 @@ struct Comparison<'a> {
     allowed: Allowed,
     /// Records without a name that no earlier run has sent, at most one more than the limit for comparing them.
     new: BTreeSet<Seq>,
+    /// Counts that no earlier run has sent: the position and the first row, by what was counted.
+    counts: HashMap<ClaimDigest, (Seq, Option<u64>)>,
     /// By body. Bodies of new records are not kept.
     unnamed: HashMap<ClaimDigest, EqualRequests>,
     /// The last block of an earlier run, read to show differences.
@@ -222,6 +230,12 @@ impl Comparison<'_> {
             }
             match found {
                 Some(found) => outcomes.extend(self.decide(&claim, (record, body), found).await?),
+                // A corrected count is compared with the stock, and sends the rest.
+                None if count::is_count(body) => {
+                    if self.allowed.policy(None).heeds(Fact::Replaces) {
+                        self.counts.insert(claim.body, (claim.seq, record.rows.first().copied()));
+                    }
+                }
                 None if claim.name.is_none() && self.new.len() <= edited::MAX_NEW => drop(self.new.insert(claim.seq)),
                 None => {}
             }

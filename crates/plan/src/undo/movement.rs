@@ -7,9 +7,11 @@ use sheetport_client::pages::{object_fields, unescaped};
 use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_records::listed_name;
+use sheetport_records::transaction::TRANSACTION_AMOUNT;
 
 use super::way::{Now, SentRecord, WayBack};
 use crate::compare::{is_same, object, quoted, shown as text_of};
+use crate::count::{NOT_SENT, is_count};
 use crate::sent_before::date;
 
 const TYPE: &str = "transactionType";
@@ -45,6 +47,14 @@ pub(super) fn way_back(record: &SentRecord<'_>, now: i64) -> WayBack {
     if problems.is_empty() { back } else { WayBack::Kept { body: body.clone(), problems } }
 }
 
+/// Returns a whole number with the other sign, as JSON.
+fn negated(json: &str) -> String {
+    match json.strip_prefix('-') {
+        Some(positive) => positive.to_owned(),
+        None => format!("-{json}"),
+    }
+}
+
 /// Returns the movement in the other direction, with the date of the undo: the stock of the days before it stays as it was counted and
 /// reported. A movement without a date has that of its request.
 fn counter_movement(body: &str, now: i64) -> WayBack {
@@ -54,7 +64,12 @@ fn counter_movement(body: &str, now: i64) -> WayBack {
     };
     let kind = members.iter().find(|(name, _)| *name == TYPE).map(|(_, json)| unescaped(json).into_owned());
     let kind = kind.unwrap_or_default();
+    let of_kind =
+        members.iter().find(|(name, _)| *name == TYPE).map_or_else(String::new, |(_, json)| (*json).to_owned());
+    let is_count = is_count(body);
     let opposite = match kind.as_str() {
+        // Whatever the type is called, it has moved the stock by a difference with a sign.
+        _ if is_count => of_kind.as_str(),
         "in" => "\"out\"",
         "out" => "\"in\"",
         _ => {
@@ -72,8 +87,10 @@ fn counter_movement(body: &str, now: i64) -> WayBack {
     };
     let members: Vec<(&str, String)> = members
         .iter()
+        .filter(|(name, _)| !is_count || !NOT_SENT.contains(&&**name))
         .map(|(name, json)| match &**name {
             TYPE => (TYPE, opposite.to_owned()),
+            TRANSACTION_AMOUNT if is_count => (TRANSACTION_AMOUNT, negated(json)),
             DATE => (DATE, today(json)),
             name => (name, (*json).to_owned()),
         })
@@ -103,6 +120,9 @@ mod tests {
         );
         let body = counter(r#"{"transactionType":"out","transactionDate":"2026-01-02"}"#);
         assert_eq!(body, format!(r#"{{"transactionType":"in","transactionDate":"{}"}}"#, date(now)));
+        let count =
+            r#"{"transactionType":"adjust","inventoryId":"i","counted":118,"expected":120,"transactionAmount":-2}"#;
+        assert_eq!(counter(count), r#"{"transactionType":"adjust","inventoryId":"i","transactionAmount":2}"#);
         let WayBack::Cannot(problems) = counter_movement(r#"{"transactionType":"adjust","amount":4}"#, now) else {
             panic!("an adjustment has no opposite")
         };

@@ -41,6 +41,43 @@ pub(crate) static INPUT: Input = Input {
     quantities: &["transactionAmount", "amount"],
 };
 
+/// The counted units in a record of [`COUNT`].
+pub const COUNTED: &str = "counted";
+/// The units in a record of [`COUNT`] that should have been counted.
+pub const EXPECTED: &str = "expected";
+/// The moved units of a transaction.
+pub const TRANSACTION_AMOUNT: &str = "transactionAmount";
+
+const COUNT_FIELDS: &[Field] = &[
+    Field::required("transactionType", JsonType::String, "such as adjust: a correction, up or down"),
+    Field::nullable("inventoryId", JsonType::String, "the inventory, by the service's id"),
+    Field::nullable("inventoryExternalId", JsonType::String, "the inventory, by your own identifier"),
+    Field::required(COUNTED, JsonType::Integer, "how many units were counted"),
+    Field::optional(EXPECTED, JsonType::Integer, "how many units should be there: compared with the service, not sent"),
+    Field::nullable("transactionDate", JsonType::DateTime, "when it was counted: an ISO 8601 date-time"),
+    Field::nullable("status", JsonType::String, "such as done"),
+    Field::nullable("inventoryType", JsonType::String, "which figure was counted: available, committed or unavailable"),
+    Field::nullable("useUnitValue", JsonType::Boolean, "whether price is of one unit and not of all"),
+    Field::nullable("price", JsonType::Number, "of one unit or of all, see useUnitValue").money(),
+];
+
+/// A stock count, for templates: not a record of the service. Each counted inventory becomes a new transaction for the difference from
+/// its stock in the service.
+pub static COUNT: Input = Input {
+    name: "stock-count",
+    plural: "stock counts",
+    section: INPUT.section,
+    body: COUNT_FIELDS,
+    id: None,
+    key: NEEDS_ONE_OF,
+    create: Some(Call { method: Method::Post, path: PATH, repeatable: false }),
+    update: None,
+    answer_id: INPUT.answer_id,
+    references: reference::OF_TRANSACTIONS,
+    needs_one_of: NEEDS_ONE_OF,
+    quantities: &[COUNTED],
+};
+
 /// Fields that identify the inventory of a new transaction.
 pub const NEEDS_ONE_OF: &[&str] = &["inventoryId", "inventoryExternalId"];
 

@@ -5,7 +5,7 @@ use sheetport_mapping::commands::COMMAND;
 use sheetport_mapping::header_names::HeaderNames;
 use sheetport_mapping::model::{Constant, FieldRule, Place, Source};
 use sheetport_plan as plan;
-use sheetport_records::{Field, RecordKind};
+use sheetport_records::{Field, Input};
 use sheetport_sheet::cell::column_index;
 use toml_edit::{DocumentMut, Item, Value};
 
@@ -70,8 +70,7 @@ pub fn mapping(draft: &Draft, loaded: Option<(&Template, &plan::Source)>, header
     mapping
 }
 
-fn fields_of(record: RecordKind) -> Vec<MappedField> {
-    let input = record.input();
+fn fields_of(input: &'static Input) -> Vec<MappedField> {
     let field = |field: &'static Field, is_line: bool| MappedField {
         path: if is_line { format!("lines.{}", field.name) } else { field.name.to_owned() },
         field,
@@ -93,7 +92,7 @@ fn fields_of(record: RecordKind) -> Vec<MappedField> {
 
 fn of_template(template: &Template, source: &plan::Source) -> Mapping {
     let part = source.tables.first().expect("a source reads at least one sheet");
-    let mut fields = fields_of(template.record);
+    let mut fields = fields_of(template.input());
     for (index, rule) in template.rules().enumerate() {
         let is_line = rule.place == Place::Line;
         let is_it = |field: &&mut MappedField| field.field.name == rule.field.name && field.is_line == is_line;
@@ -137,7 +136,7 @@ fn text_of(constant: &Constant) -> String {
 
 /// Reads the mapping from the text of an incomplete template.
 fn of_text(draft: &Draft, (header_row, names): (Option<u64>, &[String])) -> Mapping {
-    let mut fields = fields_of(draft.record);
+    let mut fields = fields_of(draft.record.input());
     let document: DocumentMut = draft.toml.parse().unwrap_or_default();
     for field in &mut fields {
         let (table, name) = if field.is_line { ("lines", field.field.name) } else { ("fields", field.field.name) };

@@ -102,7 +102,7 @@ pub(crate) fn guesses(template: &Template, table: &Table) -> Vec<Problem> {
             None => warning,
         }
     };
-    let plural = template.record.input().plural;
+    let plural = template.input().plural;
     let kind = template.is_record_guess.then(|| Problem {
         field: RECORD.to_owned(),
         remedy: format!(
@@ -146,7 +146,7 @@ pub(crate) fn misspelt_columns(template: &Template, table: &Table) -> impl Itera
 pub(crate) fn foreign_sheet(template: &Template, table: &Table) -> Option<Problem> {
     const SHOWN: usize = 5;
     let foreign = infer::foreign_sheet(template, &table.layout)?;
-    let plural = template.record.input().plural;
+    let plural = template.input().plural;
     let message = match foreign.topic {
         Some((topic, columns)) => {
             let names = columns.iter().take(SHOWN).filter_map(|column| table.layout.header.names.get(*column));
@@ -194,7 +194,7 @@ pub(crate) fn other_template(book: &Book, template: &Template, table: &Table) ->
         "the sheet may be a list of {plural}: the template {name} uses {} of its {} columns, {} uses {used}",
         fit.used, fit.columns, template.name
     );
-    let remedy = format!("choose it with -t {name}, unless the rows are {}", template.record.input().plural);
+    let remedy = format!("choose it with -t {name}, unless the rows are {}", template.input().plural);
     Some(Problem { remedy, ..Problem::of_record(Code::OtherTemplate, message) })
 }
 
