@@ -65,7 +65,7 @@ fn a_plan_shows_the_differences_and_apply_sends_them() {
         let planned = store.sheetport(&["plan", "count.csv", "-t", "stock-count", "-o", "changes.csv"]).exits(0);
         planned
             .shows(&["2  changed", "1  same", "KOL/A  120 → 118 (-2)", "KOL/C  7 → 8 (+1)"])
-            .says(&["expected '9' is expected, and the service has 7"]);
+            .shows(&["expected '9' is expected, and the service has 7"]);
         let rows = table(&store.place.path("changes.csv"));
         assert_eq!(column(&rows, "change"), ["changed", "unchanged", "changed", "left out"]);
         assert_eq!(column(&rows, "now"), ["120", "", "7", ""]);
@@ -100,7 +100,7 @@ fn a_stock_that_has_changed_since_the_plan_has_moved_on() {
     // Somebody has booked the difference of C already.
     store.books("KOL/C", 1);
     let applied = store.sheetport(&["apply", "1"]).exits(3);
-    applied.says(&[
+    applied.shows(&[
         "was '120' in the service when it was planned and is '125' now, so '118' is not sent",
         "and is '8' now",
     ]);
@@ -187,8 +187,8 @@ fn counts_that_can_not_be_compared_are_refused() {
         store.place.write("other.csv", file);
         store.sheetport(&["check", "other.csv", "-t", "stock-count"]).exits(code)
     };
-    checked("Location,SKU,Counted\nKOL,A,118\nKOL,A,2\n", 3).says(&["row 2"]);
-    checked("Location,SKU,Counted\nKOL,A,118\nKOL,B,two\n", 3).says(&["is not a number"]);
+    checked("Location,SKU,Counted\nKOL,A,118\nKOL,A,2\n", 3).shows(&["appears more than once"]);
+    checked("Location,SKU,Counted\nKOL,A,118\nKOL,B,two\n", 3).shows(&["is not a number"]);
     // Two figures of one inventory.
     let figures = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/stock-count.toml")).unwrap();
     let figures =
@@ -206,7 +206,7 @@ fn counts_that_can_not_be_compared_are_refused() {
     );
     store.place.write("ids.csv", "Id,Counted\ni3,8\n3,9\ni4,50\n");
     let refused = store.sheetport(&["upload", "ids.csv", "-t", "ids.toml", "-y"]).exits(3);
-    refused.says(&["is not the only count of this inventory"]);
+    refused.shows(&["is not the only count of this inventory"]);
     assert_eq!(store.stock(), [118, 12, 7]);
 }
 
@@ -219,10 +219,10 @@ fn a_template_counts_or_has_differences() {
         place.sheetport(["template", "check", "mine.toml"]).exits(code)
     };
     check("[fields.counted]\ncolumn = \"Counted\"\non_blank = \"error\"\n", 0);
-    check("", 3).says(&["stock-count needs the field counted"]);
+    check("", 2).says(&["stock-count needs the field counted"]);
     let amount =
         "[fields.counted]\ncolumn = \"Counted\"\non_blank = \"error\"\n[fields.transactionAmount]\ncolumn = \"D\"\n";
-    check(amount, 3).says(&["transactionAmount"]);
-    check("only = \"new\"\n[fields.counted]\ncolumn = \"Counted\"\non_blank = \"error\"\n", 3)
+    check(amount, 2).says(&["transactionAmount"]);
+    check("only = \"new\"\n[fields.counted]\ncolumn = \"Counted\"\non_blank = \"error\"\n", 2)
         .says(&["neither new nor known"]);
 }

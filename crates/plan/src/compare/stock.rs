@@ -89,8 +89,11 @@ pub(super) async fn look_at_stocks(
     connection: &Connection<'_>,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Looked {
-    let counts: Vec<(Candidate, Option<Count>)> =
-        counts.into_iter().map(|candidate| (Count::of(&candidate.body), candidate)).map(|(it, of)| (of, it)).collect();
+    let read = |candidate: Candidate| {
+        let count = Count::of(&candidate.body);
+        (candidate, count)
+    };
+    let counts: Vec<(Candidate, Option<Count>)> = counts.into_iter().map(read).collect();
     let mut open: HashSet<InventoryName> =
         counts.iter().filter_map(|(_, count)| Some(count.as_ref()?.inventory.clone())).collect();
     let mut found: HashMap<InventoryName, Option<Shown>> = HashMap::new();
