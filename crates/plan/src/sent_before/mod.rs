@@ -231,10 +231,8 @@ impl Comparison<'_> {
             match found {
                 Some(found) => outcomes.extend(self.decide(&claim, (record, body), found).await?),
                 // A corrected count is compared with the stock, and sends the rest.
-                None if count::is_count(body) => {
-                    if self.allowed.policy(None).heeds(Fact::Replaces) {
-                        self.counts.insert(claim.body, (claim.seq, record.rows.first().copied()));
-                    }
+                None if count::is_count(body) && self.allowed.policy(None).heeds(Fact::Replaces) => {
+                    self.counts.insert(claim.body, (claim.seq, record.rows.first().copied()));
                 }
                 None if claim.name.is_none() && self.new.len() <= edited::MAX_NEW => drop(self.new.insert(claim.seq)),
                 None => {}
