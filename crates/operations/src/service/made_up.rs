@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(
             of(&requests, &Nothing),
             [
-                r#"inventory {"external_id":"L-1"}"#,
-                r#"inventory {"id":"i1"}"#,
-                r#"inventory {"id":"sheetport-rehearsal"}"#,
+                r#"inventory {"available":0,"committed":0,"unavailable":0,"total_inventory":0,"external_id":"L-1"}"#,
+                r#"inventory {"available":0,"committed":0,"unavailable":0,"total_inventory":0,"id":"i1"}"#,
+                r#"inventory {"available":0,"committed":0,"unavailable":0,"total_inventory":0,"id":"sheetport-rehearsal"}"#,
                 r#"transaction {"inventory_id":"sheetport-rehearsal","transaction_type":"adjust","id":"t1"}"#,
             ]
         );
