@@ -11,6 +11,7 @@ use sheetport_plan::compare::{Change, Connection, Depth, Difference, difference}
 use sheetport_plan::sent_before::{Compared, LeftOut};
 
 use super::super::context::{Context, now};
+use super::super::count_stocks::counts;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::learned::{load_sizes, store_learned_sizes};
@@ -86,11 +87,11 @@ pub fn plan_changes<'a>(
         let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
-        if sending.counts().await? {
-            difference = sending.settle_counts(&pending, difference).await?;
+        let look = LookAgain::new(context, &ledger, &client, planned, observer);
+        if counts(&ledger, planned).await? {
+            difference = look.settle_counts(&pending, difference).await?;
         }
         if settings.sends_a_part() {
-            let look = LookAgain::new(context, &ledger, &client, planned, observer);
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
             let needs_look = |record: &Pending| settings.fill_blank || record.only.is_some();
             if not_held > 0 || pending.iter().any(|record| needs_look(record) && !is_compared(record)) {
