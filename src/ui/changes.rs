@@ -16,7 +16,7 @@ pub fn print(difference: &Difference) {
     let (faint, good, doubt) = (style::FAINT, style::GOOD, style::DOUBT);
     let why = difference.why_not.as_ref().map(ToString::to_string).unwrap_or_default();
     let counts = counts(difference, message(&why).into_owned());
-    for ((count, name, meaning), style) in counts.into_iter().zip([good, good, faint, faint, doubt, doubt]) {
+    for ((count, name, meaning), style) in counts.into_iter().zip([good, good, doubt, faint, faint, doubt, doubt]) {
         if count > 0 {
             line(format_args!("  {style}{:>9}{style:#}  {name:<12} {faint}{meaning}{faint:#}", thousands(count)));
         }
@@ -25,11 +25,12 @@ pub fn print(difference: &Difference) {
 }
 
 /// Returns the number of records with each kind of change, its name and its meaning. `why_not`: why records were not compared.
-pub(super) fn counts(difference: &Difference, why_not: String) -> [(u64, &'static str, String); 6] {
-    let Difference { new, changed, unchanged, unclear, missing, not_compared, .. } = *difference;
+pub(super) fn counts(difference: &Difference, why_not: String) -> [(u64, &'static str, String); 7] {
+    let Difference { new, changed, gone, unchanged, unclear, missing, not_compared, .. } = *difference;
     [
         (new, word("new"), say!("not in the service yet")),
         (changed, word("changed"), say!("other values in the service")),
+        (gone, word("gone"), say!("in the service, and not in the file")),
         (unchanged, word("same"), say!("the same values in the service")),
         (unclear, word("not shown"), say!("the same values where the service shows them")),
         (missing, word("not there"), say!("to be updated, but not in the service")),

@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 use sheetport_files::visible::one_line;
 use sheetport_language::{say, word};
 use sheetport_ledger::{Accounting, Run};
-use sheetport_operations::{FirstChange, shown_file};
+use sheetport_operations::{FirstChange, NotPlanned, PlannedMissing, shown_file};
 use sheetport_plan::compare::{Difference, FieldChange};
 
 use super::changes::{self as terminal, remark};
+use super::missing::{alike, too_many, unreadable};
 use super::thousands;
 
 /// Maximum number of listed changes.
@@ -20,20 +21,29 @@ pub const MOST: usize = 40;
 const MAX_VALUE: usize = 80;
 
 /// Prints a plan.
-pub fn print(run: &Run, accounting: &Accounting, difference: &Difference, first: &[FirstChange], next: Option<&str>) {
-    super::text(&markdown(run, accounting, difference, first, next));
+pub fn print(
+    run: &Run,
+    accounting: &Accounting,
+    found: (&Difference, Option<&PlannedMissing>),
+    first: &[FirstChange],
+    next: Option<&str>,
+) {
+    super::text(&markdown(run, accounting, found, first, next));
 }
 
 fn markdown(
     run: &Run,
     accounting: &Accounting,
-    difference: &Difference,
+    (difference, missing): (&Difference, Option<&PlannedMissing>),
     first: &[FirstChange],
     next: Option<&str>,
 ) -> String {
     let (file, template) = (code(&shown_file(run)), code(&run.about.template));
     let mut text = format!("### {}\n\n", say!("Plan of {file} with {template}"));
     text.push_str(&counts(accounting, difference));
+    if let Some(missing) = missing {
+        text.push_str(&held(missing));
+    }
     if !difference.fields.is_empty() {
         text.push_str(&fields(&difference.fields));
     }
@@ -63,6 +73,16 @@ fn counts(accounting: &Accounting, difference: &Difference) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Says for which missing records nothing is planned.
+fn held(missing: &PlannedMissing) -> String {
+    let not_planned = missing.not_planned.as_ref().map(|why| match why {
+        NotPlanned::TooMany => too_many(missing),
+        NotPlanned::Unreadable(_) => unreadable(),
+    });
+    let alike = (!missing.alike.is_empty()).then(|| alike(missing));
+    not_planned.into_iter().chain(alike).map(|sentence| format!("{sentence}\n\n")).collect()
 }
 
 fn fields(fields: &[FieldChange]) -> String {

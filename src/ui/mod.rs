@@ -9,6 +9,7 @@ mod data;
 pub mod inference;
 mod log;
 pub mod markdown;
+pub mod missing;
 pub mod problems;
 pub mod profile;
 pub mod progress;

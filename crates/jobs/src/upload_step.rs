@@ -161,6 +161,7 @@ impl Sender<'_> {
             changed_only: keys.changed_only,
             only: keys.only(),
             fill_blank: keys.fill_blank,
+            missing: None,
             all_or_nothing: keys.all_or_nothing,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,

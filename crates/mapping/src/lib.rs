@@ -11,6 +11,7 @@
 //! | [`mod@bind`], [`columns`], [`header_names`], [`column_name`], [`rivals`] | finding the columns of a template in a sheet |
 //! | [`map`] | rows to records: conversion, checks of rows, surveys of columns, lines and groups |
 //! | [`language`] | expressions and conditions |
+//! | [`modes`], [`missing`], [`commands`] | which of the records are sent, and what becomes of those that the file lacks |
 //! | [`words`] | the vocabulary of headers: `fields.toml`, a file for each language, and words of totals and remarks |
 //! | [`problem`], [`typed_value`], [`lookup`], [`facts`] | problems of cells, typed values, lookup tables, facts about the file |
 //! | [`format`](mod@format), [`schema`], [`skeleton`], [`examples`], [`builtin`], [`usable`] | templates as files: formatting, JSON Schema, blank and built-in templates and which of them a sheet may have, examples |
@@ -35,6 +36,7 @@ pub mod language;
 pub mod load;
 pub mod lookup;
 pub mod map;
+pub mod missing;
 pub mod model;
 pub mod modes;
 pub mod problem;

@@ -20,6 +20,7 @@ use sheetport_values::locale::{Locale, Order};
 use sheetport_values::normalize::folded_word;
 use sheetport_values::number::Percent;
 
+use super::missing::Missing;
 use crate::lookup::{Lookup, LookupReader, MAX_ENTRIES};
 use crate::typed_value::Value;
 
@@ -50,6 +51,8 @@ pub struct Template {
     pub only: Option<Only>,
     /// Whether only fields are written that are blank in the service.
     pub fill_blank: bool,
+    /// What is set in records of the service that a file lacks, by a plan.
+    pub missing: Option<Missing>,
     /// The fields of the record, in the order of [`Input::mappable`].
     pub fields: Vec<FieldRule>,
     /// The fields of a line, in the order of the contract.

@@ -28,6 +28,16 @@ pub fn why_not_fill(record: RecordKind) -> Option<String> {
     needed.map(|field| format!("each request for {} has to write {}", input.plural, field.name))
 }
 
+/// Returns why it can't be known which records of a kind a file lacks, or why these can't be set.
+pub fn why_not_missing(record: RecordKind) -> Option<String> {
+    (record != RecordKind::Item).then(|| {
+        format!(
+            "{} are no records that the service lists with your own identifiers and sets by them",
+            record.input().plural
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -85,8 +85,8 @@ pub use templates::load_template::{
 pub use templates::recognize::{Candidate, Recognized, TemplateOrigin, Unrecognized, recognize};
 pub use templates::trust::{TrustedTemplate, is_trusted, trust, trust_template};
 pub use uploads::{
-    Check, CheckedFile, ColumnExplanation, ComparePace, ExplainedRecord, Explanation, Fate, FirstChange,
-    PlannedChanges, PlannedOutcome, Preview, PreviewedRequest, Questions, RetryReport, RowName, SAMPLE_NAME, Sample,
-    Upload, check, explain, explain_column, find_sample, plan_changes, preview_retry, preview_upload, retry_report,
-    upload,
+    Check, CheckedFile, ColumnExplanation, ComparePace, ExplainedRecord, Explanation, Fate, FirstChange, MissingFlags,
+    NotPlanned, PlannedChanges, PlannedMissing, PlannedOutcome, Preview, PreviewedRequest, Questions, RetryReport,
+    RowName, SAMPLE_NAME, Sample, Upload, check, explain, explain_column, find_sample, plan_changes, preview_retry,
+    preview_upload, retry_report, upload,
 };

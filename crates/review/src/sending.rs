@@ -160,6 +160,10 @@ impl Work {
             Event::Warning(text) => {
                 self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
             }
+            // What the page leaves out of the changes is said beside them.
+            Event::Note(text) if self.activity == Activity::Look => {
+                self.notes.lock().unwrap_or_else(PoisonError::into_inner).push(text.to_owned());
+            }
             Event::MovedOn { records, causes, .. } => {
                 let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
                 *moved = view::moved(moved.take(), records, causes);

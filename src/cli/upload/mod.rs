@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValue;
 use sheetport_findings::Only;
+use sheetport_mapping::missing::{AtMost, SetField};
 
 use super::choice::choice;
 use super::flag_groups::{Input, Pacing, Titles};
@@ -58,6 +59,12 @@ pub struct Upload {
     /// Write only fields that are blank in the service; new records are sent whole, and records without a blank field stay unchanged
     #[arg(long)]
     pub fill_blank: bool,
+    /// With --plan: set this in records of the service that the file lacks, see `sheetport plan --help`
+    #[arg(long, value_name = "set:FIELD=VALUE")]
+    pub missing: Option<SetField>,
+    /// With --plan: set nothing if more records than this are missing
+    #[arg(long, value_name = "N|N%")]
+    pub at_most: Option<AtMost>,
     /// Send only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = range)]
     pub rows: Option<(u64, u64)>,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sheetport_findings::Only;
+use sheetport_mapping::missing::{AtMost, SetField};
 
 use crate::cli::choice::choice;
 use crate::cli::flag_groups::{Input, Pacing};
@@ -17,6 +18,7 @@ Examples:
   sheetport plan prices.xlsx -t items
   sheetport plan prices.csv -t prices.toml -o changes.xlsx
   sheetport plan orders.csv -t orders --json
+  sheetport plan prices.csv -t prices.toml --missing set:status=inactive --at-most 5%
   sheetport plan prices.csv -t prices.toml --markdown >> \"$GITHUB_STEP_SUMMARY\"";
 
 #[derive(Args, Debug, Default)]
@@ -43,6 +45,14 @@ pub struct Plan {
     /// Plan to write only fields that are blank in the service; new records are sent whole
     #[arg(long)]
     pub fill_blank: bool,
+    /// Plan to set this in records of the service that the file lacks, of those for which [missing] of the template says that it is complete:
+    /// set:status=inactive [default: as the template says]
+    #[arg(long, value_name = "set:FIELD=VALUE")]
+    pub missing: Option<SetField>,
+    /// Plan nothing for missing records if there are more than N, or than N% of those that [missing] of the template selects
+    /// [default: as the template says, or 5%]
+    #[arg(long, value_name = "N|N%")]
+    pub at_most: Option<AtMost>,
     /// Plan only the records that begin on these rows of the sheet
     #[arg(long, value_name = "FIRST-LAST", value_parser = super::range)]
     pub rows: Option<(u64, u64)>,
@@ -60,7 +70,20 @@ pub struct Plan {
 impl Upload {
     /// Returns the flags of `plan` with the same meaning.
     pub fn into_plan(self) -> Plan {
-        let Upload { input, pacing, changed_only, only, fill_blank, rows, strict, yes, keep_lines, .. } = self;
+        let Upload {
+            input,
+            pacing,
+            changed_only,
+            only,
+            fill_blank,
+            missing,
+            at_most,
+            rows,
+            strict,
+            yes,
+            keep_lines,
+            ..
+        } = self;
         Plan {
             input,
             pacing,
@@ -69,6 +92,8 @@ impl Upload {
             changed_only,
             only,
             fill_blank,
+            missing,
+            at_most,
             rows,
             strict,
             yes,

@@ -116,7 +116,11 @@ fn print(record: &UnknownRecord, position: Option<(usize, usize)>) {
         }
         ui::line(say!("{faint}{position} of {total}{faint:#}"));
     }
-    let rows = record.record.rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    let rows = match record.record.rows.as_slice() {
+        // The file lacks the record.
+        [] => "–".to_owned(),
+        rows => rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+    };
     let why = record.outcome.problems.first().map_or("", |problem| problem.message.as_str());
     ui::line(say!("{strong}row {rows}{strong:#}  {}  {why}", time(record.outcome.at)));
     let ids = [("key", &record.record.key), ("id", &record.record.target), ("ctx_id", &record.outcome.ctx_id)];

@@ -10,6 +10,7 @@ use sheetport_plan::compare::{Difference, FieldChange};
 pub(in crate::commands) struct Changes {
     new: u64,
     changed: u64,
+    gone: u64,
     unchanged: u64,
     not_shown: u64,
     not_there: u64,
@@ -65,11 +66,13 @@ impl Undone {
 
 impl Changes {
     pub(in crate::commands) fn of(difference: &Difference) -> Changes {
-        let Difference { new, changed, unchanged, unclear, missing, not_compared, ref why_not, ref fields, .. } =
-            *difference;
+        let Difference {
+            new, changed, gone, unchanged, unclear, missing, not_compared, ref why_not, ref fields, ..
+        } = *difference;
         Changes {
             new,
             changed,
+            gone,
             unchanged,
             not_shown: unclear,
             not_there: missing,

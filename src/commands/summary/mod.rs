@@ -1,7 +1,9 @@
 //! The summary at the end of a command, for people or as JSON.
 
+mod cause;
 pub(super) mod changes;
 pub(super) mod finish;
+pub(super) mod missing;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,15 +11,16 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sheetport_findings::Code;
 use sheetport_language::{message, say, tenths};
-use sheetport_ledger::{Accounting, Causes, Group, Run, RunId};
+use sheetport_ledger::{Accounting, Causes, Run, RunId};
 use sheetport_operations::{Finished, Forecast, LeftOutRows, RehearsalRecords, Rehearsed, Withheld, shown_file};
 use sheetport_plan::profile::Profile;
 use sheetport_plan::sent_before::LeftOut;
 use sheetport_plan::{Tally, unanswered};
 use sheetport_records::RecordKind;
-use sheetport_sheet::column_letters;
 
+pub(super) use self::cause::{Cause, causes};
 use self::changes::{Changes, Undone};
+use self::missing::Missing;
 use super::console::duration;
 use crate::error::Exit;
 use crate::settings::Output;
@@ -80,6 +83,9 @@ pub(super) struct Summary {
     /// What the upload or the undo would change in the service, for `plan` and `undo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
+    /// The records that the file of a plan lacks, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
     /// The values in each field, for `check` and `--dry-run`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
@@ -172,48 +178,9 @@ impl LeftOutOfPlan {
     }
 }
 
-/// Problems with the same cause.
-#[derive(Debug, Serialize)]
-pub(super) struct Cause {
-    pub code: Code,
-    pub count: u64,
-    /// The first rows with the problem.
-    pub rows: Vec<u64>,
-    /// Letters of the column; null if the cause is not a single cell.
-    pub column: Option<String>,
-    pub header: String,
-    pub field: String,
-    /// Value of the first row.
-    pub value: String,
-    pub message: String,
-    pub remedy: String,
-}
-
 /// Returns the questions about the file of a run that are not answered.
 pub(super) fn open_questions(run: &Run) -> Vec<Code> {
     unanswered(&run.warnings, &run.about.settings.accept).collect()
-}
-
-/// Returns the causes for a summary, largest first.
-pub(super) fn causes(causes: &Causes) -> Vec<Cause> {
-    causes.groups().into_iter().map(Cause::of).collect()
-}
-
-impl Cause {
-    fn of(group: &Group) -> Cause {
-        let problem = group.problem.clone();
-        Cause {
-            code: problem.code,
-            count: group.count,
-            rows: group.rows.clone(),
-            column: problem.column.map(column_letters),
-            header: problem.header,
-            field: problem.field,
-            value: problem.value,
-            message: problem.message,
-            remedy: problem.remedy,
-        }
-    }
 }
 
 impl Summary {
@@ -321,7 +288,11 @@ impl Summary {
 
     /// Returns the exit code of a pass over a file without sending.
     pub(super) fn exit(&self) -> Exit {
-        if self.accounting.rejected > 0 || !self.questions.is_empty() { Exit::RowsFailed } else { Exit::Done }
+        let is_held = self.missing.as_ref().is_some_and(Missing::is_held);
+        match self.accounting.rejected > 0 || !self.questions.is_empty() || is_held {
+            true => Exit::RowsFailed,
+            false => Exit::Done,
+        }
     }
 
     /// Prints the summary, as JSON if requested.

@@ -32,6 +32,11 @@ pub(super) async fn run(args: &Upload, settings: &Settings) -> Result<Exit, Fail
 /// Uploads, and leaves printing the summary to the caller.
 pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, Summary), Failure> {
     let (context, output) = (&settings.context, settings.output);
+    if args.missing.is_some() || args.at_most.is_some() {
+        let flag = if args.missing.is_some() { "--missing" } else { "--at-most" };
+        let message = format!("{flag} is for a plan that a person looks at before it is applied");
+        return Err(Failure::new(Exit::Usage, message, "use `sheetport plan` with this flag, then `sheetport apply`"));
+    }
     let file = open(&args.input.file, settings).await?;
     // A dry run and a rehearsal send nothing to the service.
     let purpose = match args.dry_run || args.rehearse {
@@ -57,6 +62,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         changed_only: args.changed_only,
         only: args.only,
         fill_blank: args.fill_blank,
+        missing: None,
         all_or_nothing: args.all_or_nothing,
         allow_repeat: allow_repeat(args.allow_repeat.as_deref()),
         restore_texts: args.restore_texts,

@@ -1,12 +1,13 @@
 //! `plan`: shows what an upload would change in the service, and keeps the plan for `resume`.
 
-use sheetport_operations::{self as operations, PlannedChanges, SendOptions};
+use sheetport_operations::{self as operations, MissingFlags, PlannedChanges, SendOptions};
 
 use crate::cli::Plan;
 use crate::commands::console::Console;
 use crate::commands::input::{Purpose, open, spreadsheet, with_suggestion};
 use crate::commands::summary::Summary;
 use crate::commands::summary::changes::Changes;
+use crate::commands::summary::missing::Missing;
 use crate::error::{Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
@@ -26,6 +27,7 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
         changed_only: args.changed_only,
         only: args.only,
         fill_blank: args.fill_blank,
+        missing: Some(MissingFlags { set: args.missing.clone(), at_most: args.at_most }),
         keep_lines: args.keep_lines,
         accepts_doubts: args.yes,
         ..operations::Upload::plain(input, sending)
@@ -38,19 +40,23 @@ pub(in crate::commands) async fn run(args: &Plan, settings: &Settings) -> Result
         Err(error) => return Err(with_suggestion(error, &file, &args.input, settings).await),
     };
     console.finish(planned.requests);
-    let PlannedChanges { run, accounting, tally, difference, first, left_out, written, next, requests } = planned;
+    let PlannedChanges { run, accounting, tally, difference, missing, first, left_out, written, next, requests } =
+        planned;
     let next = next.filter(|_| tally.questions.is_empty());
     if args.markdown {
-        ui::markdown::print(&run, &accounting, &difference, &first, next.as_deref());
+        ui::markdown::print(&run, &accounting, (&difference, missing.as_ref()), &first, next.as_deref());
         let mut summary = Summary::of_run("plan", &run, &accounting, written, next);
         summary.of_plan(&tally, &left_out, requests);
+        summary.missing = missing.as_ref().map(Missing::of);
         return Ok(summary.exit());
     }
     if output.talks() {
         ui::changes::print(&difference);
+        missing.iter().for_each(ui::missing::print);
     }
     let mut summary = Summary::of_run("plan", &run, &accounting, written, next);
     summary.of_plan(&tally, &left_out, requests);
+    summary.missing = missing.as_ref().map(Missing::of);
     summary.changes = Some(Changes::of(&difference));
     summary.print(output);
     Ok(summary.exit())

@@ -86,6 +86,8 @@ fn every_field_of_the_json_output_is_documented() {
     // An item that is changed, and one that is created.
     place.write("new.csv", "SKU,Name,Price,Currency\n00001,Item 1,7.50,EUR\nN-1,Nut,1,EUR\n");
     place.write("t.toml", include_str!("../../../templates/items.toml"));
+    let missing = "[missing]\nset = { status = \"inactive\" }\nwhere = 'externalId'\nat_most = \"100%\"\n";
+    place.write("m.toml", format!("extends = \"items\"\n{missing}"));
     compare(
         "check, plan, apply, undo, upload, retry, resume",
         &[
@@ -101,6 +103,7 @@ fn every_field_of_the_json_output_is_documented() {
             json(&["upload", "new.csv", "-t", "items", "--undoable"], 0),
             json(&["undo", "4"], 3),
             json(&["apply", "5"], 3),
+            json(&["plan", "new.csv", "-t", "m.toml"], 0),
         ],
     );
     let rows = served.sheetport(&place, ["check", "items.csv", "-t", "items", "--json-rows"]).exits(3).stdout;

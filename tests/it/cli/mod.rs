@@ -65,6 +65,7 @@ mod literal;
 mod login;
 mod lookups;
 mod marked_values;
+mod missing;
 mod narrow;
 mod next;
 mod no_records;

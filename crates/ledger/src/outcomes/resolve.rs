@@ -15,7 +15,7 @@ use super::super::state::RecordState;
 #[derive(Debug)]
 pub struct UnknownRecord {
     pub seq: Seq,
-    /// The number of the first row.
+    /// The number of the first row, 0 if the file lacks the record.
     pub row: u64,
     pub record: PlannedRecord<()>,
     /// The request body.
@@ -60,7 +60,7 @@ impl Ledger {
         let mut unknown = Vec::with_capacity(outcomes.len());
         for (seq, record) in (block.first..).zip(block.records) {
             let Some(outcome) = outcomes.remove(&seq) else { continue };
-            let row = *record.rows.first().ok_or_else(|| invalid(seq))?;
+            let row = record.rows.first().copied().unwrap_or_default();
             let (record, body) = record.split_body();
             unknown.push(UnknownRecord { seq, row, record, body: body.ok_or_else(|| invalid(seq))?, outcome });
         }

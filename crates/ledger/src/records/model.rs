@@ -125,6 +125,11 @@ pub struct Outcome {
 }
 
 impl<B> PlannedRecord<B> {
+    /// Whether the record is in the service, and no row of the file has it. The way back of such a record has no row, too, and no command.
+    pub fn is_gone(&self) -> bool {
+        self.rows.is_empty() && self.command == Some(Command::Update)
+    }
+
     /// Returns the name by which requests for the record are compared with other requests: the id in the path, because rows can name the
     /// same order by its external id or by its id, otherwise the key.
     pub fn identity(&self) -> Option<&str> {

@@ -82,7 +82,7 @@ impl Checker<'_> {
         Ok(RowTest { subject, because, optional })
     }
 
-    fn condition(&self, written: Spanned<String>) -> Result<Condition, Mistake> {
+    pub(super) fn condition(&self, written: Spanned<String>) -> Result<Condition, Mistake> {
         let expression = self.expression(&written, Expression::parse_condition)?;
         Ok(Condition { expression, written: written.into_inner() })
     }

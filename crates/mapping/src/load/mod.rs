@@ -12,6 +12,7 @@ mod expression;
 mod extend;
 mod field;
 mod files;
+mod missing;
 mod parameters;
 mod raw;
 mod resolve;

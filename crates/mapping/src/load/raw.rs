@@ -32,6 +32,7 @@ pub(super) struct RawTemplate {
     pub accept: Vec<Spanned<String>>,
     pub only: Option<Spanned<String>>,
     pub fill_blank: Option<Spanned<bool>>,
+    pub missing: Option<Spanned<RawMissing>>,
     #[serde(default)]
     pub sheet: RawSheet,
     pub unpivot: Option<Spanned<RawUnpivot>>,
@@ -84,6 +85,15 @@ pub(super) struct RawSkip {
     pub because: Option<String>,
     #[serde(default)]
     pub optional: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawMissing {
+    #[serde(default)]
+    pub set: BTreeMap<Spanned<String>, Spanned<String>>,
+    pub r#where: Option<Spanned<String>>,
+    pub at_most: Option<Spanned<toml::Value>>,
 }
 
 #[derive(Deserialize)]

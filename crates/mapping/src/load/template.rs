@@ -71,6 +71,7 @@ impl Checker<'_> {
             let message = format!("fill_blank is not possible: {why}");
             self.note(self.error(fills.span(), message, Some("leave out this key")));
         }
+        let missing = raw.missing.and_then(|missing| self.keep(self.missing(record, missing)));
         let declared = |raw: &RawFields, table: &str| -> Vec<String> {
             let removed = self.removed.keys_of(&[table]).into_iter().map(str::to_owned);
             raw.keys().map(|name| name.get_ref().clone()).chain(removed).collect()
@@ -101,6 +102,7 @@ impl Checker<'_> {
             accepts,
             only,
             fill_blank,
+            missing,
             fields,
             lines,
             record_rules: Vec::new(),

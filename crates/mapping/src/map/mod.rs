@@ -11,6 +11,7 @@ pub mod fill_down;
 mod finish;
 mod gathered;
 mod json;
+mod key;
 mod lines;
 mod mapper;
 mod problems;

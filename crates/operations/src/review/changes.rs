@@ -120,7 +120,7 @@ impl ChangeList {
                     fate => fate,
                 };
                 let fields = match change {
-                    Some(Change::Changed(fields)) if fate == Fate::Changed => fields,
+                    Some(Change::Changed(fields)) if matches!(fate, Fate::Changed | Fate::Gone) => fields,
                     _ => Vec::new(),
                 };
                 let values: Vec<(&'static str, Box<str>)> = match &record.disposition {
@@ -303,14 +303,15 @@ fn rank(fate: Fate) -> u8 {
     match fate {
         Fate::Changed => 0,
         Fate::New => 1,
-        Fate::NotThere => 2,
-        Fate::NotCompared => 3,
-        Fate::NotShown => 4,
-        Fate::Unchanged => 5,
-        Fate::SentBefore => 6,
-        Fate::Settled(_) => 7,
-        Fate::LeftOut => 8,
-        Fate::Refused => 9,
+        Fate::Gone => 2,
+        Fate::NotThere => 3,
+        Fate::NotCompared => 4,
+        Fate::NotShown => 5,
+        Fate::Unchanged => 6,
+        Fate::SentBefore => 7,
+        Fate::Settled(_) => 8,
+        Fate::LeftOut => 9,
+        Fate::Refused => 10,
     }
 }
 

@@ -437,6 +437,7 @@ impl Planned {
                         command: None,
                         only: None,
                         fills: false,
+                        is_gone: false,
                     };
                     // A counter-movement is a new one.
                     let is_new = needs_no_look(run.about.record, record.target.is_some());

@@ -8,6 +8,8 @@ use sheetport_plan::compare::Change;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Changed,
+    /// In the service, and not in the file.
+    Gone,
     New,
     /// To be updated, but not in the service.
     NotThere,
@@ -26,7 +28,8 @@ pub enum Fate {
 impl Fate {
     /// Whether records of a plan can have a fate with this name.
     pub fn is_named(name: &str) -> bool {
-        let fates = [Fate::Changed, Fate::New, Fate::NotThere, Fate::NotCompared, Fate::NotShown, Fate::Unchanged];
+        let fates =
+            [Fate::Changed, Fate::Gone, Fate::New, Fate::NotThere, Fate::NotCompared, Fate::NotShown, Fate::Unchanged];
         let others = [Fate::SentBefore, Fate::LeftOut, Fate::Refused];
         let settled = RecordState::ALL.into_iter().map(Fate::Settled);
         fates.into_iter().chain(others).chain(settled).any(|fate| fate.name() == name)
@@ -44,6 +47,7 @@ impl Fate {
             (Disposition::Send(_), None, None) => Fate::NotCompared,
             (Disposition::Send(_), None, Some(change)) => match change {
                 Change::New => Fate::New,
+                Change::Changed(_) if record.is_gone() => Fate::Gone,
                 Change::Changed(_) => Fate::Changed,
                 Change::Unchanged => Fate::Unchanged,
                 Change::NotShown => Fate::NotShown,
@@ -56,6 +60,7 @@ impl Fate {
     pub fn name(self) -> &'static str {
         match self {
             Fate::Changed => "changed",
+            Fate::Gone => "gone",
             Fate::New => "new",
             Fate::NotThere => "not there",
             Fate::NotCompared => "not compared",
@@ -71,7 +76,8 @@ impl Fate {
     /// Whether a request is planned for the record, which a person can approve.
     pub fn is_sendable(self) -> bool {
         match self {
-            Fate::Changed | Fate::New | Fate::NotThere | Fate::NotCompared | Fate::NotShown | Fate::Unchanged => true,
+            Fate::Changed | Fate::Gone | Fate::New => true,
+            Fate::NotThere | Fate::NotCompared | Fate::NotShown | Fate::Unchanged => true,
             Fate::SentBefore | Fate::Settled(_) | Fate::LeftOut | Fate::Refused => false,
         }
     }

@@ -21,6 +21,7 @@ use super::super::results::next_command;
 use super::super::send::{Sending, speed};
 use super::changes_file::{new_table, write};
 use super::first_changes::{FirstChange, first_changes};
+use super::missing::PlannedMissing;
 use super::upload::{Begun, Planned, Upload, plan_upload};
 use crate::operation::LocalOperation;
 
@@ -31,6 +32,8 @@ pub struct PlannedChanges {
     pub accounting: Accounting,
     pub tally: Tally,
     pub difference: Difference,
+    /// What the file lacks, if that was asked for.
+    pub missing: Option<PlannedMissing>,
     /// The changes that a person should look at first.
     pub first: Vec<FirstChange>,
     /// Records left out because earlier runs sent them.
@@ -62,16 +65,18 @@ pub fn plan_changes<'a>(
             None => None,
         };
         let options = upload.sending;
-        let Planned { ledger, client, run, tally, .. } = match plan_upload(context, upload, None, None, observer)
-            .await?
-        {
-            Begun::Planned(planned) => *planned,
-            Begun::Report(upload) => {
-                let file = upload.input.file.name.display();
-                let message = format!("{file} is a report: its rows are sent again by their run");
-                return Err(Error::invalid(message, format!("sheetport retry {file} --dry-run shows what it sends")));
-            }
-        };
+        let Planned { ledger, client, run, tally, missing, .. } =
+            match plan_upload(context, upload, None, None, observer).await? {
+                Begun::Planned(planned) => *planned,
+                Begun::Report(upload) => {
+                    let file = upload.input.file.name.display();
+                    let message = format!("{file} is a report: its rows are sent again by their run");
+                    return Err(Error::invalid(
+                        message,
+                        format!("sheetport retry {file} --dry-run shows what it sends"),
+                    ));
+                }
+            };
         let id = run.id();
         let sending = Sending::unattended(context, &ledger, Some(client.clone()), run, &options, observer);
         let Compared { left_out, .. } = sending.leave_out_sent().await?;
@@ -83,7 +88,9 @@ pub fn plan_changes<'a>(
         let looked_at = now();
         let (mut candidates, not_held, _) = candidates(&ledger, planned, Batch::first(u64::MAX)).await?;
         add_last_sent(&ledger, planned, &mut candidates).await?;
-        candidates.iter_mut().for_each(|candidate| candidate.fills = settings.fill_blank);
+        candidates.iter_mut().for_each(|candidate| candidate.fills = settings.fill_blank && !candidate.is_gone);
+        // Without a look, nobody would know what `apply` must leave alone.
+        let has_gone = candidates.iter().any(|candidate| candidate.is_gone);
         let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
@@ -91,7 +98,7 @@ pub fn plan_changes<'a>(
         if counts(&ledger, planned).await? {
             difference = look.settle_counts(&pending, difference).await?;
         }
-        if settings.sends_a_part() {
+        if settings.sends_a_part() || has_gone {
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
             let needs_look = |record: &Pending| settings.fill_blank || record.only.is_some();
             if not_held > 0 || pending.iter().any(|record| needs_look(record) && !is_compared(record)) {
@@ -124,6 +131,6 @@ pub fn plan_changes<'a>(
         drop(sending);
         ledger.close().await;
         let requests = client.requests();
-        Ok(PlannedChanges { run, accounting, tally, difference, first, left_out, written, next, requests })
+        Ok(PlannedChanges { run, accounting, tally, difference, missing, first, left_out, written, next, requests })
     })
 }

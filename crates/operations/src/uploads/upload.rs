@@ -26,6 +26,7 @@ use super::super::send::{SendOptions, Sending, plan_run, speed};
 use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use super::super::templates::decided::{accept, confirm_guesses};
 use super::compare::{Earlier, compare_keys, look_up, note_lookups};
+use super::missing::{MissingFlags, NOT_BY_UPLOAD, PlannedMissing, plan_missing};
 use super::preview::{Preview, preview};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
@@ -42,6 +43,8 @@ pub struct Upload<'a> {
     pub only: Option<Only>,
     /// Writes only fields that are blank in the service. If false, the template decides.
     pub fill_blank: bool,
+    /// Plans records of the service that the file lacks, as `[missing]` of the template says. `None`: leaves them alone.
+    pub missing: Option<MissingFlags>,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Records to send even if they were sent before. This creates duplicates.
@@ -71,6 +74,7 @@ impl<'a> Upload<'a> {
             changed_only: false,
             only: None,
             fill_blank: false,
+            missing: None,
             all_or_nothing: false,
             allow_repeat: AllowRepeat::None,
             restore_texts: false,
@@ -175,6 +179,8 @@ pub(super) struct Planned {
     pub run: LockedRun,
     pub tally: Tally,
     pub template: Arc<Template>,
+    /// What the file lacks, if that was asked for.
+    pub missing: Option<PlannedMissing>,
 }
 
 /// What a spreadsheet to upload turned out to be.
@@ -232,6 +238,15 @@ pub(super) async fn plan_upload<'a>(
     let keys = KeyScope { base_url: client.address(), workspace: &workspace, record: upload.input.template.record };
     let lines = (upload.keep_lines, Some(Earlier { ledger: &ledger, keys, is_noted: true }));
     look_up(&connection, &mut source, &upload.input.template, scope, lines, of_addresses).await?;
+    let missing = match &upload.missing {
+        Some(flags) => plan_missing(flags, &upload.input.template, &mut source, &connection, observer).await?,
+        None => {
+            if upload.input.template.missing.is_some() && rehearsal.is_none() {
+                observer(Event::Note(NOT_BY_UPLOAD));
+            }
+            None
+        }
+    };
     store_learned_sizes(context, &connection, client.address()).await;
     if let Some(questions) = questions {
         restore_on_request(&mut source, questions)?;
@@ -252,7 +267,7 @@ pub(super) async fn plan_upload<'a>(
     let lock = ledger.lock_upload(&about).await?;
     let template = Arc::new(upload.input.template);
     let (run, tally) = plan_run(&ledger, &about, lock, source, Arc::clone(&template), observer).await?;
-    Ok(Begun::Planned(Box::new(Planned { ledger, client, run, tally, template })))
+    Ok(Begun::Planned(Box::new(Planned { ledger, client, run, tally, template, missing })))
 }
 
 async fn run_upload(
@@ -264,7 +279,7 @@ async fn run_upload(
     observer: Observer<'_>,
 ) -> Result<Finished, Error> {
     let SendOptions { report, is_to_queue, .. } = upload.sending;
-    let Planned { ledger, client, run, tally, template } =
+    let Planned { ledger, client, run, tally, template, .. } =
         match plan_upload(context, upload, rehearsal, questions, observer).await? {
             Begun::Planned(planned) => *planned,
             Begun::Report(upload) => return retry_report(context, upload.into_retry(), interrupt, observer).await,

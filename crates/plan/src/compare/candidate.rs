@@ -23,11 +23,14 @@ pub struct Candidate {
     pub only: Option<Only>,
     /// Whether only those of its fields are written that are blank in the service.
     pub fills: bool,
+    /// Whether the file lacks the record.
+    pub is_gone: bool,
 }
 
 impl Candidate {
     /// Returns a record with what is to be sent, or `None` if nothing is.
     pub fn of(seq: Seq, record: PlannedRecord) -> Option<Candidate> {
+        let is_gone = record.is_gone();
         let Disposition::Send(body) = record.disposition else { return None };
         let row = record.rows.first().copied();
         let name = record.key.unwrap_or_else(|| row.map(|row| row.to_string()).unwrap_or_default());
@@ -41,6 +44,7 @@ impl Candidate {
             command: record.command,
             only: None,
             fills: false,
+            is_gone,
         })
     }
 

@@ -50,6 +50,8 @@ pub struct Difference {
     pub new: u64,
     /// Records with another value in the service.
     pub changed: u64,
+    /// Records that the file lacks, with another value than the one to set.
+    pub gone: u64,
     /// Records with the same values.
     pub unchanged: u64,
     /// Records with the same values in all fields that the service shows.
@@ -393,15 +395,16 @@ impl Counted {
     /// Counts a record, unless it is not sent because only others are.
     fn add(&mut self, candidate: &Candidate, change: Change) {
         if candidate.takes(change.is_known()) {
-            self.count(&change);
+            self.count(candidate, &change);
         }
         if self.depth != Depth::Preview {
             self.result.records.insert(candidate.seq, change);
         }
     }
 
-    fn count(&mut self, change: &Change) {
+    fn count(&mut self, candidate: &Candidate, change: &Change) {
         let count = match change {
+            Change::Changed(_) if candidate.is_gone => &mut self.result.gone,
             Change::New => &mut self.result.new,
             Change::Changed(_) => &mut self.result.changed,
             Change::Unchanged => &mut self.result.unchanged,
@@ -569,6 +572,7 @@ mod tests {
             command: None,
             only: None,
             fills: false,
+            is_gone: false,
         }
     }
 

@@ -5,6 +5,7 @@ mod difference;
 mod fill_blank;
 mod find_orders;
 mod find_sent_lines;
+mod gone;
 mod known_texts;
 mod lookups;
 mod moved_on;
@@ -30,6 +31,7 @@ pub use difference::{
 };
 pub use fill_blank::Withheld;
 pub use find_orders::find_orders;
+pub use gone::{Alike, Gone, WhyNotGone, find_gone};
 pub use known_texts::KnownTexts;
 pub(super) use known_texts::TextCheck;
 pub use lookups::{looks_up, named_values, to_be_resolved};

@@ -142,17 +142,7 @@ fn pass(
         let header_row = first.map_or(0, |table| table.layout.header.row);
         return Err(Error::NoRows { path: source.path.clone(), sheet, header_row });
     }
-    let blank = source.tables.iter().zip(&reader.blank).flat_map(|(table, blank)| blank.warnings(table));
-    let twice = source.tables.iter().zip(&reader.twice_encoded).flat_map(|(table, twice)| twice.warnings(table));
-    let grouped = source.tables.iter().zip(&reader.grouped).zip(reader.surveys());
-    let grouped = grouped.flat_map(|((table, grouped), survey)| grouped.warnings(table, &survey));
-    reader
-        .appearance
-        .drain(..)
-        .chain(blank)
-        .chain(twice)
-        .chain(grouped)
-        .for_each(|warning| assembler.warn_of_file(warning));
+    reader.warnings().into_iter().for_each(|warning| assembler.warn_of_file(warning));
     assembler.finish();
     if let Some(times) = assembler.times_of_each_row() {
         return Err(Error::Doubled { path: source.path.clone(), times });
@@ -406,6 +396,17 @@ impl<'a> Reader<'a> {
         Ok(chunk.len)
     }
 
+    /// Returns the warnings about the sheets as a whole, once all rows are read.
+    pub(super) fn warnings(&mut self) -> Vec<Problem> {
+        let tables = &self.source.tables;
+        let mut warnings = std::mem::take(&mut self.appearance);
+        warnings.extend(tables.iter().zip(&self.blank).flat_map(|(table, blank)| blank.warnings(table)));
+        warnings.extend(tables.iter().zip(&self.twice_encoded).flat_map(|(table, twice)| twice.warnings(table)));
+        let grouped = tables.iter().zip(&self.grouped).zip(self.surveys());
+        warnings.extend(grouped.flat_map(|((table, grouped), survey)| grouped.warnings(table, &survey)));
+        warnings
+    }
+
     /// Fails if a required column has no value in any row.
     fn check_columns(&self) -> Result<(), Error> {
         for (table, blank) in self.source.tables.iter().zip(&self.blank) {
@@ -471,7 +472,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Frees the memory of an unusually large row.
-fn shrink(read: &mut ReadRow, mapped: &mut MappedRow) {
+pub(super) fn shrink(read: &mut ReadRow, mapped: &mut MappedRow) {
     const LARGE: usize = 64 * 1024;
     read.row.shrink();
     if mapped.finished.request.body.capacity() > LARGE || mapped.draft.gathered.len() > LARGE {

@@ -22,6 +22,7 @@ use super::checks::file_warnings::{
     other_template, rival_columns, unread_sheets, unused_columns,
 };
 use super::columns::merge_columns;
+use super::gone::GoneRecord;
 use super::table::Table;
 use crate::compare::{KnownTexts, OrderAddresses};
 use crate::edits::Edits;
@@ -71,6 +72,8 @@ pub struct Source {
     pub references: Option<Resolved>,
     /// The orders that the rows mean, if looked up.
     pub orders: Option<OrderAddresses>,
+    /// Records of the service that the file lacks, planned after its own.
+    pub gone: Vec<GoneRecord>,
     /// The path of the file to read.
     at: PathBuf,
     stamp: Stamp,
@@ -178,6 +181,7 @@ impl Source {
             edits: None,
             references: None,
             orders: None,
+            gone: Vec::new(),
             at,
             stamp,
         }

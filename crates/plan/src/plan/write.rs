@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use sheetport_ledger::{Ledger, NewRun, RunId};
+use sheetport_findings::Command;
+use sheetport_ledger::{Disposition, Ledger, NewRun, PlannedRecord, RunId};
 use sheetport_mapping::Template;
 use tokio::sync::mpsc;
 
 use super::assemble::Batch;
+use super::gone::GoneRecord;
 use super::read::{ReadMode, read};
 use super::source::Source;
 use crate::error::Error;
@@ -39,6 +41,7 @@ pub fn plan<'a>(
         if source.edits.is_some() {
             plan.set_edited();
         }
+        let file = Arc::clone(&source);
         let reading = tokio::task::spawn_blocking(move || {
             read(&source, &template, ReadMode::Records, |batch| sender.blocking_send(batch).is_ok())
         });
@@ -65,6 +68,9 @@ pub fn plan<'a>(
         // The channel closes when the reader ends. The reader's result shows whether the file was complete.
         match reading.await.unwrap_or(Err(Error::ReaderDied { path })) {
             Ok(mut tally) => {
+                for gone in &file.gone {
+                    plan.add_record(record_of(gone)).await?;
+                }
                 if let Some(history) = history {
                     profile::warn_of_changes(history, &new.template, new.record, &mut tally).await?;
                     plan.set_profile(serde_json::to_string(&tally.profile).expect("a profile is valid JSON"));
@@ -78,4 +84,17 @@ pub fn plan<'a>(
             }
         }
     })
+}
+
+/// Returns the record of which the file has no row.
+fn record_of(gone: &GoneRecord) -> PlannedRecord {
+    PlannedRecord {
+        key: Some(gone.key.to_string()),
+        target: None,
+        rows: Vec::new(),
+        sheet: String::new(),
+        disposition: Disposition::Send(gone.body.clone()),
+        command: Some(Command::Update),
+        warnings: Vec::new(),
+    }
 }

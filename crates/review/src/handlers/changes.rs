@@ -143,7 +143,8 @@ mod tests {
     #[test]
     fn the_page_has_a_word_for_each_fate() {
         let words: Value = serde_json::from_str(include_str!("../page/words/en.json")).expect("JSON");
-        let fates = [Fate::Changed, Fate::New, Fate::NotThere, Fate::NotCompared, Fate::NotShown, Fate::Unchanged];
+        let fates =
+            [Fate::Changed, Fate::Gone, Fate::New, Fate::NotThere, Fate::NotCompared, Fate::NotShown, Fate::Unchanged];
         for fate in fates.into_iter().chain([Fate::SentBefore, Fate::LeftOut, Fate::Refused]) {
             assert!(Fate::is_named(fate.name()), "{fate:?}");
             assert!(words[format!("fate.{}", fate.name())].is_string(), "{fate:?}");
