@@ -11,12 +11,13 @@ const BEGIN: &str = "<!-- Generated from crates/records; a test compares it. -->
 const END: &str = "<!-- End of the generated part. -->\n";
 
 /// The structures of crates/mapping/src/load/raw.rs, each with the heading of its section and the prefix of its keys.
-const KEYS: [(&str, &str, &str); 13] = [
+const KEYS: [(&str, &str, &str); 14] = [
     ("RawTemplate", "## Top level", ""),
     ("RawParameter", "## `[parameters]`", ""),
     ("RawSheet", "## `[sheet]`", ""),
     ("RawFill", "## `[sheet]`", "fill_down."),
     ("RawSkip", "## `[sheet]`", "skip_where."),
+    ("RawMissing", "## `[missing]`", ""),
     ("RawRule", "## `[[rules]]`", ""),
     ("RawUnpivot", "## `[unpivot]`", ""),
     ("RawGroup", "## `[group]`", ""),
@@ -39,7 +40,8 @@ fn every_key_is_documented() {
         let body = structures.iter().find(|rest| rest.starts_with(&format!("{structure} {{"))).unwrap();
         let body = &body[..body.find("\n}").unwrap()];
         let keys = body.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split(':').next());
-        let mut keys: Vec<String> = keys.map(|key| format!("{before}{key}")).collect();
+        // A word of Rust is written as r#where.
+        let mut keys: Vec<String> = keys.map(|key| format!("{before}{}", key.trim_start_matches("r#"))).collect();
         let rows = first_cells(section(&docs, heading)).into_iter();
         let mut described: Vec<String> = match before {
             "" => rows.filter(|row| !row.contains('.')).collect(),
