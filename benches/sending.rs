@@ -89,7 +89,7 @@ pub fn send(job: &Job, runtime: &Runtime, ledger: &Ledger, run: RunId) -> Outcom
         wall: || 0,
     };
     let sending = || {
-        let ended = runtime.block_on(sheetport_send::send(&work, Box::pin(std::future::pending()), &|_| {}))?;
+        let ended = runtime.block_on(sheetport_send::send(&work, None, Box::pin(std::future::pending()), &|_| {}))?;
         match ended.stopped {
             None => Ok(()),
             Some(reason) => Err(reason.to_string().into()),

@@ -106,7 +106,8 @@ impl World {
 
     fn undo(&mut self, before: &[i64]) {
         // An undo of an undo would book again what was uploaded anew meanwhile.
-        let Some(of) = self.stage.random.choice(self.runs.iter().filter(|run| run.books)).cloned() else { return };
+        let booking: Vec<Run> = self.runs.iter().filter(|run| run.books).cloned().collect();
+        let Some(of) = self.stage.random.choice(booking) else { return };
         let _ = write!(self.stage.story, "\nplan the undo of {}", of.id);
         let context = self.stage.context();
         let request = Undo { run: of.id, rows: None, output: None, sending: SendOptions::default() };

@@ -293,10 +293,10 @@ mod tests {
             (("-1", "2"), None),
         ] {
             let found = odd(false, 13, &many(last));
-            assert_eq!(*found.last().unwrap(), expected, "{last:?}");
+            assert_eq!(found.last(), Some(&expected), "{last:?}");
             assert_eq!(found.iter().flatten().count(), usize::from(expected.is_some()), "{last:?}");
         }
-        assert_eq!(odd(false, 7, &[&rise[..], &[("10", "25")]].concat()).last().unwrap(), &None, "too few");
+        assert_eq!(odd(false, 7, &[&rise[..], &[("10", "25")]].concat()).last(), Some(&None), "too few");
         // Clearance: everything differs.
         let wide: Vec<_> = (1..20).map(|nth| ("10", ["3", "5", "8", "12", "20", "31"][nth % 6])).collect();
         assert!(odd(false, 20, &wide).iter().all(Option::is_none));
