@@ -102,18 +102,18 @@ impl<'a> LookAgain<'a> {
         Ok(())
     }
 
-    /// Looks at the next batch of records, from the given one on. Returns its last record.
+    /// Looks at the next batch of the records from `first` to `last`: other workers send those behind. Returns the last record of the batch.
     ///
     /// # Errors
     /// Why nothing more is sent.
-    pub(super) fn batch(&self, first: Seq) -> BoxFuture<'_, Result<Seq, String>> {
+    pub(super) fn batch(&self, first: Seq, last: Seq) -> BoxFuture<'_, Result<Seq, String>> {
         Box::pin(async move {
             let looked_at = self.state().first_batch.take();
             self.state().has_begun = true;
-            if let Some(last) = looked_at.filter(|last| first <= *last) {
-                return Ok(last);
+            if let Some(looked_at) = looked_at.filter(|looked_at| first <= *looked_at) {
+                return Ok(looked_at);
             }
-            let batch = Batch { first, most: self.records_per_batch() };
+            let batch = Batch { first, last, most: self.records_per_batch() };
             self.look_at(batch).await.map_err(|error| error.to_string())
         })
     }

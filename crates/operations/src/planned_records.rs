@@ -14,6 +14,7 @@ const RECORD: usize = 500;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Batch {
     pub first: Seq,
+    pub last: Seq,
     /// The number of records, at most.
     pub most: u64,
 }
@@ -21,7 +22,7 @@ pub(super) struct Batch {
 impl Batch {
     /// Returns the first `most` records of a run.
     pub(super) fn first(most: u64) -> Batch {
-        Batch { first: 0, most }
+        Batch { first: 0, last: Seq::MAX, most }
     }
 }
 
@@ -36,6 +37,9 @@ pub(super) async fn candidates(ledger: &Ledger, run: &Run, batch: Batch) -> Resu
         from = block.end();
         let settled = ledger.settled(run.id, first..=from - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
+            if seq > batch.last {
+                return Ok((held, not_held, Seq::MAX));
+            }
             if seq < first || settled.contains(&seq) {
                 continue;
             }

@@ -227,7 +227,7 @@ impl<'a> Records<'a> {
                 workspace,
                 base_url,
             });
-            let look = |first| self.look.batch(first);
+            let look = |first| self.look.batch(first, part.last);
             let look = self.look.is_needed().then_some(&look as &Look<'_>);
             let sending = send::send(&work, look, interrupt, progress);
             let ended = tokio::select! {

@@ -540,6 +540,7 @@ fn newer_request(runs: &Runs, run: RunId, key: &str) -> Option<OtherRequest> {
             Some(outcome) => match outcome.state {
                 RecordState::Sent | RecordState::Unchanged => Some((outcome.at, true)),
                 RecordState::Unknown => Some((outcome.at, false)),
+                RecordState::Failed if outcome.may_be_applied() => Some((outcome.at, false)),
                 _ => None,
             },
             None => stored.intent(seq).map(|at| (at, false)),
