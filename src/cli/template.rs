@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use sheetport_records::RecordKind;
+use sheetport_records::transaction::COUNT;
+use sheetport_records::{Input, RecordKind};
 
 use super::flag_groups::{Reading, parameter};
 
@@ -53,9 +54,9 @@ pub enum Template {
     },
     /// Print an empty template with a description of every field
     New {
-        /// Kind of record that the rows become
-        #[arg(value_name = "RECORD", value_parser = record)]
-        record: RecordKind,
+        /// What the rows become: item, order, inventory-transaction, subscription, invoice or stock-count
+        #[arg(value_name = "RECORD", value_parser = input)]
+        record: &'static Input,
     },
     /// Print the JSON Schema of templates, for editors that validate while you type
     Schema,
@@ -79,6 +80,14 @@ pub struct Infer {
     pub sheet: Option<String>,
     #[command(flatten)]
     pub reading: Reading,
+}
+
+fn input(name: &str) -> Result<&'static Input, String> {
+    if name == COUNT.name {
+        Ok(&COUNT)
+    } else {
+        record(name).map(RecordKind::input).map_err(|text| format!("{text}, {}", COUNT.name))
+    }
 }
 
 fn record(name: &str) -> Result<RecordKind, String> {

@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn built_in_templates_and_skeletons_are_formatted() {
-        let skeletons: Vec<String> = RecordKind::ALL.iter().map(|kind| skeleton(*kind)).collect();
+        let skeletons: Vec<String> = RecordKind::ALL.iter().map(|kind| skeleton(kind.input())).collect();
         let all = BUILT_IN.iter().map(|(_, text)| *text).chain(skeletons.iter().map(String::as_str));
         for text in all {
             let result = formatted(text);

@@ -1,12 +1,11 @@
 //! An empty template with every field of a kind of record, for the user to fill in.
 
-use sheetport_records::{Field, RecordKind};
+use sheetport_records::{Field, Input};
 
 use super::schema::description;
 
 /// Returns the TOML of an empty, valid template; required fields have placeholders for columns.
-pub fn skeleton(kind: RecordKind) -> String {
-    let input = kind.input();
+pub fn skeleton(input: &'static Input) -> String {
     let mut text = format!(
         "\
 # A mapping template for {}. Lines that start with # are comments: remove the # to enable them.
@@ -46,15 +45,18 @@ fn table(table: &str, field: &Field, is_enabled: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use sheetport_records::RecordKind;
+    use sheetport_records::transaction::COUNT;
+
     use super::super::load::{load, no_tables};
     use super::*;
 
     #[test]
     fn skeletons_of_all_kinds_load_as_written_and_with_every_field_enabled() {
-        for kind in RecordKind::ALL {
-            let skeleton = skeleton(*kind);
+        for input in RecordKind::ALL.iter().map(|kind| kind.input()).chain([&COUNT]) {
+            let skeleton = skeleton(input);
             let template = load("new", &skeleton, &no_tables).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(template.record, *kind);
+            assert_eq!(template.input().name, input.name);
             let is_table = |line: &str| line.starts_with("# [fields.") || line.starts_with("# [lines.");
             let is_column = |line: &str| line.starts_with("# column = ");
             let all: Vec<&str> = skeleton
@@ -62,8 +64,8 @@ mod tests {
                 .map(|line| if is_table(line) || is_column(line) { &line[2..] } else { line })
                 .collect();
             let template = load("new", &all.join("\n"), &no_tables).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(template.fields.len(), kind.input().mappable().count());
-            assert_eq!(template.lines.len(), kind.input().lines().map_or(0, |(_, fields)| fields.len()));
+            assert_eq!(template.fields.len(), input.mappable().count());
+            assert_eq!(template.lines.len(), input.lines().map_or(0, |(_, fields)| fields.len()));
         }
     }
 }

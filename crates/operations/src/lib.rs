@@ -36,6 +36,7 @@ mod operation;
 mod planned_records;
 pub mod programs;
 mod question;
+mod rate;
 pub mod results;
 pub mod review;
 pub mod runs;

@@ -22,8 +22,8 @@ use super::error::Error;
 use super::event::{Event, Observer};
 use super::learned::{load_sizes, store_learned_sizes};
 use super::planned_records::{Batch, add_last_sent, candidates};
+use super::rate::speed;
 use super::results::next_command;
-use super::send::speed;
 
 /// Looks at a list that changes while it is read.
 const LOOKS: usize = 3;
@@ -316,22 +316,30 @@ impl<'a> LookAgain<'a> {
     }
 
     fn not_comparable(&self, why: Option<WhyNot>) -> Error {
-        let message =
-            format!("{}, because the service's records can't be compared with the plan again", self.not_sent());
+        let message = match self.has_begun() {
+            false => "nothing was sent, because the service's records can't be compared with the plan again",
+            true => "nothing more was sent, because the service's records can't be compared with the plan again",
+        };
         let hint =
             "try again later; --overwrite-newer sends without looking at what others have changed since the plan";
-        unread(&message, why, hint)
+        unread(message, why, hint)
     }
 
     /// Returns the error for a service that does not say which records it has.
     pub(super) fn not_distinguished(&self, why: Option<WhyNot>) -> Error {
-        let (settings, not_sent) = (&self.run.about.settings, self.not_sent());
+        let (settings, has_begun) = (&self.run.about.settings, self.has_begun());
         if settings.fill_blank {
-            let message = format!("{not_sent}, because it is not known which fields are blank in the service");
+            let message = match has_begun {
+                false => "nothing was sent, because it is not known which fields are blank in the service",
+                true => "nothing more was sent, because it is not known which fields are blank in the service",
+            };
             let hint = "try again later if the service can't be read; otherwise, leave out --fill-blank";
-            return unread(&message, why, hint);
+            return unread(message, why, hint);
         }
-        let message = format!("{not_sent}, because it is not known which records the service has");
+        let message = match has_begun {
+            false => "nothing was sent, because it is not known which records the service has",
+            true => "nothing more was sent, because it is not known which records the service has",
+        };
         let hint = match settings.only {
             Some(only) => {
                 format!("try again later if the service can't be read; otherwise, leave out --only {}", only.name())
@@ -339,11 +347,11 @@ impl<'a> LookAgain<'a> {
             None => "try again later if the service can't be read; otherwise, leave the commands in the rows blank"
                 .to_owned(),
         };
-        unread(&message, why, &hint)
+        unread(message, why, &hint)
     }
 
-    fn not_sent(&self) -> &'static str {
-        if self.state().has_begun { "nothing more was sent" } else { "nothing was sent" }
+    fn has_begun(&self) -> bool {
+        self.state().has_begun
     }
 }
 

@@ -7,10 +7,8 @@ use std::sync::{Arc, Once};
 
 use futures_util::future::BoxFuture;
 
-use sheetport_client::{Client, Rate, Speed};
-use sheetport_ledger::{
-    self as ledger, Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunRate, RunSettings, RunState, UploadLock,
-};
+use sheetport_client::{Client, Speed};
+use sheetport_ledger::{Ledger, LockedRun, NewRun, Part, Run, RunCommand, RunSettings, RunState, UploadLock};
 use sheetport_mapping::Template;
 use sheetport_plan::compare::{Connection, server_diff};
 use sheetport_plan::sent_before::{self, AsksOfEdited, Compared, LeftOut};
@@ -27,6 +25,7 @@ use super::files::lasting;
 use super::learned::{load_sizes, store_learned_sizes};
 use super::look_again::LookAgain;
 use super::older_ledger::refuse_older;
+use super::rate::{run_rate, speed};
 use super::results::{Ending, Finished, How, Withheld, is_rehearsal, next_command};
 use crate::operation::{LocalOperation, Operation};
 
@@ -79,28 +78,6 @@ impl SendOptions<'_> {
             // Never inherited: applies to this operation only.
             overwrite_newer: self.overwrites_newer,
             ..run.clone()
-        }
-    }
-}
-
-fn run_rate(speed: Speed) -> RunRate {
-    match speed {
-        Speed::Auto(_) => RunRate::Auto,
-        Speed::Fixed(rate) => {
-            let (requests, seconds) = rate.parts();
-            RunRate::Fixed { requests, seconds }
-        }
-    }
-}
-
-/// Returns the rate of a run, or the rate of the context if the run has none.
-pub(super) fn speed(settings: &RunSettings, context: &Context) -> Result<Option<Speed>, Error> {
-    match settings.rate {
-        None => Ok(context.base_url.as_deref().and_then(|url| context.speed(None, url))),
-        Some(RunRate::Auto) => Ok(Some(Speed::Auto(None))),
-        Some(RunRate::Fixed { requests, seconds }) => {
-            let rate = Rate::new(requests, seconds).map_err(ledger::Error::Corrupt)?;
-            Ok(Some(Speed::Fixed(rate)))
         }
     }
 }

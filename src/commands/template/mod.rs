@@ -28,7 +28,7 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
         cli::Template::Trust { templates } => trust(templates, settings),
         cli::Template::Fmt { templates, check } => fmt(templates, *check, settings),
         cli::Template::New { record } => {
-            ui::text(&skeleton(*record));
+            ui::text(&skeleton(record));
             Ok(Exit::Done)
         }
         cli::Template::Schema => {

@@ -292,12 +292,12 @@ fn a_fixed_report_of_non_idempotent_records_sends_only_unsent_records() {
 #[test]
 fn new_templates_have_a_skeleton_and_a_schema() {
     let place = Place::new();
-    for kind in ["item", "order", "inventory-transaction", "subscription", "invoice"] {
+    for kind in ["item", "order", "inventory-transaction", "subscription", "invoice", "stock-count"] {
         let skeleton = place.sheetport(["template", "new", kind]).exits(0).stdout;
         place.write("new.toml", skeleton);
         place.sheetport(["template", "check", "new.toml"]).exits(0);
     }
     place.sheetport(["template", "new", "itme"]).exits(2).says(&["expected one of: item, order"]);
     let schema = place.sheetport(["template", "schema"]).exits(0).json();
-    assert_eq!(schema["properties"]["record"]["enum"].as_array().unwrap().len(), 5);
+    assert_eq!(schema["properties"]["record"]["enum"].as_array().unwrap().len(), 6);
 }

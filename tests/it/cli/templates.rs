@@ -123,33 +123,26 @@ fn shopify_variants_without_sku_can_be_identified_by_their_options() {
 
 /// Replaces the `column` of a field by the expression that the template has in a comment.
 #[track_caller]
-fn with_expression(place: &Place, template: &str, field: &str, skip: &str) {
+fn with_expression(place: &Place, template: &str, field: &str) {
     let source = place.sheetport(["template", "show", template]).exits(0).stdout;
     let offered = |key: &str| source.lines().find_map(|line| line.strip_prefix("# ").filter(|it| it.starts_with(key)));
     let (before, rest) = source.split_once(&format!("\n[{field}]\n")).unwrap();
     let (_, rest) = rest.split_once('\n').unwrap();
     let text = offered("text = ").unwrap();
     let locale = if text.contains("number(") { offered("locale = ").unwrap() } else { "" };
-    let before: String = before
-        .lines()
-        .map(|line| match line.starts_with("skip_where") && !skip.is_empty() {
-            true => format!("{skip}\n"),
-            false => format!("{line}\n"),
-        })
-        .collect();
     let (rest, _) = rest.split_once("[[examples]]").unwrap();
-    place.write("mine.toml", format!("{before}[{field}]\n{text}\n{locale}\n{rest}"));
+    place.write("mine.toml", format!("{before}\n[{field}]\n{text}\n{locale}\n{rest}"));
 }
 
 #[test]
 fn commented_expressions_of_templates_work() {
     let place = Place::new();
     let served = Served::start(&place);
-    with_expression(&place, "square-catalog", "fields.externalId", "");
+    with_expression(&place, "square-catalog", "fields.externalId");
     place.write("square.csv", "Token,Item Name,Variation Name,SKU,Price\nT1,Tea,Cup,,2.60\nT2,Tea,Pot,0042,4.80\n");
     served.sheetport(&place, ["upload", "square.csv", "-t", "mine.toml", "-q"]).exits(0);
     assert_eq!(served.total(), 2);
-    with_expression(&place, "german-price-list", "fields.price", "");
+    with_expression(&place, "german-price-list", "fields.price");
     place.write(
         "list.csv",
         "Artikel-Nr.;Bezeichnung 1;Bezeichnung 2;Warengruppe;PE;VK-Preis netto\n\
@@ -161,11 +154,6 @@ fn commented_expressions_of_templates_work() {
     let prices: Vec<_> = column(&back, "name").into_iter().zip(column(&back, "price")).collect();
     assert!(prices.contains(&("Schraube", "12.345")) || prices.contains(&("Schraube", "12.3450")), "{prices:?}");
     assert!(prices.contains(&("Tresor", "")), "{prices:?}");
-    let skip = r#"skip_where = { column = "Counted", matches = '^\s*$' }"#;
-    with_expression(&place, "stock-count", "fields.transactionAmount", skip);
-    place.write("count.csv", "Location,SKU,Expected,Counted\nKOL,1,12,10\nKOL,2,5,\nKOL,3,7,7\n");
-    let check = place.sheetport(["check", "count.csv", "-t", "mine.toml", "--json"]).exits(0);
-    assert_eq!(accounting(&summary(&check)), "3: skipped 1, pending 2");
 }
 
 #[test]

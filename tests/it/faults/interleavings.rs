@@ -57,8 +57,12 @@ struct World {
 #[test]
 fn no_change_of_another_writer_is_lost() {
     let seed = fastrand::u64(..);
+    let schedules = tries(USUAL_SCHEDULES, LONG_SCHEDULES);
     let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
-    for schedule in 0..tries(USUAL_SCHEDULES, LONG_SCHEDULES) {
+    let mut schedule = 0;
+    // Steps without an effect show nothing. On a busy machine, most senders end before their first request.
+    while schedule < schedules || !["upload", "apply", "resume", "undo"].iter().all(|step| effects.contains_key(step)) {
+        assert!(schedule < 10 * schedules, "some steps never changed anything: {effects:?}, seed {seed}");
         let mut world = World::new(seed.wrapping_add(schedule as u64));
         for _ in 0..STEPS {
             world.step();
@@ -66,13 +70,7 @@ fn no_change_of_another_writer_is_lost() {
         for (step, count) in &world.effects {
             *effects.entry(step).or_default() += count;
         }
-    }
-    // Otherwise the steps would show nothing.
-    for step in ["upload", "apply", "resume", "undo"] {
-        assert!(
-            effects.get(step).is_some_and(|count| *count > 0),
-            "{step} never changed anything: {effects:?}, seed {seed}"
-        );
+        schedule += 1;
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use sheetport_client::pages::{Completeness, Page, object_fields, unescaped};
+use sheetport_client::pages::{Completeness, Page, object_fields};
 use sheetport_client::{self as client, fetch};
 use sheetport_ledger::{Seen, Seq};
 use sheetport_records::transaction::COUNTED;
@@ -17,10 +17,10 @@ use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order,
 
 use super::candidate::Candidate;
 use super::fill_blank::{Found, Withheld};
-use super::odd_changes::{OddChange, Overview};
+use super::odd_changes::{OddChange, Overview, is_status};
 use super::request_body::{external_id, object, record_of_body};
 use super::server_diff::{MAX_ANSWER, canonical, compared_text};
-use super::service_lines::{are_same_lines, lines_in_words, sendable};
+use super::service_lines::{are_same_lines, sendable, shown};
 use super::service_list::{Connection, ListReader, list_of};
 use super::stock::{Looked, Stock, look_at_stocks};
 use crate::count;
@@ -209,7 +209,6 @@ pub fn is_listed(kind: RecordKind) -> bool {
     single_of(kind).is_none()
 }
 
-/// Returns how a record of a kind is requested.
 fn single_of(kind: RecordKind) -> Option<&'static Single> {
     match kind {
         RecordKind::Order => Some(&order::SINGLE),
@@ -380,14 +379,14 @@ impl Counted {
 
     fn finish(mut self) -> Difference {
         let Difference { changed, unchanged, unclear, ref mut records, .. } = self.result;
+        let compared = changed + unchanged + unclear;
         for change in self.fields.values_mut() {
             let all = records.values_mut().filter_map(|record| match record {
                 Change::Changed(fields) => fields.iter_mut().find(|field| field.field == change.field),
                 _ => None,
             });
             let all = all.map(|ChangedField { old, new, odd, .. }| (Cow::Owned(shown(old)), &**new, odd));
-            let is_status = is_status(change.field);
-            change.overview.compare_with_others(is_status, all, change.records, changed + unchanged + unclear);
+            change.overview.compare_with_others(is_status(change.field), all, change.records, compared);
         }
         Difference { fields: self.fields.into_values().collect(), ..self.result }
     }
@@ -539,20 +538,6 @@ impl Counted {
             compared.push((usize::MAX, list.name, found));
         }
         compared
-    }
-}
-
-/// Whether a field is the state of a record, such as `status` or `deliveryStatus`.
-fn is_status(field: &str) -> bool {
-    field.to_ascii_lowercase().ends_with("status")
-}
-
-/// Returns a value for people.
-pub(crate) fn shown(json: &str) -> String {
-    match json {
-        "null" => String::new(),
-        json if json.starts_with('[') => lines_in_words(json).unwrap_or_else(|| json.to_owned()),
-        json => unescaped(json).into_owned(),
     }
 }
 

@@ -25,7 +25,6 @@ mod stock;
 mod text_list;
 
 pub use candidate::{Candidate, LastSent};
-pub(super) use difference::shown;
 pub use difference::{
     Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference, difference_from, is_listed,
 };
@@ -48,7 +47,7 @@ pub use planned_values::planned_values;
 pub use references::{Scope, find_references};
 pub use request_body::can_leave_out;
 pub(super) use request_body::{object, record_of_body, without_fields};
-pub(super) use service_lines::{are_same_lines, sendable};
+pub(super) use service_lines::{are_same_lines, sendable, shown};
 pub use service_list::Connection;
 pub use stock::Stock;
 pub use text_list::{NotCompared, count_changed, load as load_keys, suspicious_keys};

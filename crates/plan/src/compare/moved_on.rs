@@ -7,8 +7,9 @@ use sheetport_findings::Code;
 use sheetport_ledger::{Problem, Seen, SeenField};
 use sheetport_records::{Input, RecordKind};
 
-use super::difference::{Change, ChangedField, shown};
+use super::difference::{Change, ChangedField};
 use super::server_diff::compared_text;
+use super::service_lines::shown;
 
 /// What a record had in the service when it was planned, has now, and would have after the request.
 #[derive(Clone, Debug, PartialEq, Eq)]

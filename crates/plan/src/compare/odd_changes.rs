@@ -163,6 +163,11 @@ impl Overview {
     }
 }
 
+/// Whether a field is the state of a record, such as `status` or `deliveryStatus`.
+pub(super) fn is_status(field: &str) -> bool {
+    field.to_ascii_lowercase().ends_with("status")
+}
+
 /// The usual factor of the changes of a field.
 struct Usual {
     /// The median of the logarithms of the factors, and the median of their distances from it.

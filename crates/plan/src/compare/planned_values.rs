@@ -3,8 +3,8 @@
 use sheetport_client::pages::object_fields;
 use sheetport_records::RecordKind;
 
-use super::difference::shown;
 use super::request_body::record_of_body;
+use super::service_lines::shown;
 
 /// Returns the values in the body of a request, by field in the order of the contract.
 pub fn planned_values(kind: RecordKind, body: &str) -> Vec<(&'static str, String)> {

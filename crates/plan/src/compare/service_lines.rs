@@ -5,6 +5,7 @@
 //! object"). What is not shown exactly is never completed by a guess.
 
 use serde_json::{Map, Value};
+use sheetport_client::pages::unescaped;
 use sheetport_mapping::NotKept;
 use sheetport_values::decimal;
 
@@ -248,6 +249,15 @@ pub(super) fn sent(lines: &[&ServiceLine]) -> Result<String, NotKept> {
     let lines: Result<Vec<&str>, NotKept> =
         lines.iter().map(|line| line.to_send.as_deref().map_err(Clone::clone)).collect();
     Ok(lines?.join(","))
+}
+
+/// Returns a value for people.
+pub(crate) fn shown(json: &str) -> String {
+    match json {
+        "null" => String::new(),
+        json if json.starts_with('[') => lines_in_words(json).unwrap_or_else(|| json.to_owned()),
+        json => unescaped(json).into_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub enum StopReason {
     #[error("some records wait for others with the same key")]
     Waits,
     /// The records of the next batch could not be read again before sending; the reason.
-    #[error("the records left can't be compared with the service again: {0}")]
+    #[error("{0}")]
     Unseen(String),
     /// Another process has stopped the run; the reason as stored.
     #[error("{0}")]
