@@ -7,12 +7,13 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`dispatch`] | the dispatcher: order, retries, pauses, probes and stops; pure. Begin here |
-//! | [`work`], [`load`], [`exchange`], [`places`] | the task of a sender, records from the ledger, requests, outcomes and the cells meant by messages |
+//! | [`work`], [`load`], [`batches`], [`exchange`], [`places`] | the task of a sender, records from the ledger, looks before batches, requests, outcomes and the cells meant by messages |
 //! | [`interrupt`], [`hearing`] | early stops |
 //! | [`keys`], [`chain`], [`chained`], [`handshake`], [`superseded`] | records with the same key: idempotency keys, parts, other uploads |
 //! | [`supply`] | permits of a rate shared by several machines: without permits, nothing is sent |
 //! | [`ports`], `simulation/` | the ledger and the service as two traits, and models of both on a paused clock |
 
+mod batches;
 mod chain;
 mod chained;
 pub mod dispatch;

@@ -1,5 +1,4 @@
-//! Loads the pending records of a run, block by block. Records of a run that looks again are loaded batch by batch, when all before them are
-//! settled: requests in flight would change the list that is read.
+//! Loads the pending records of a run, block by block.
 
 use std::time::Instant;
 
@@ -11,8 +10,7 @@ use sheetport_plan::sent_before::Scope;
 use sheetport_records::RecordKind;
 use sheetport_telemetry::RecordSpan;
 
-use super::Sender;
-use super::ports::{Journal, Service};
+use super::ports::Journal;
 use super::work::Look;
 use crate::dispatch::Job;
 
@@ -43,12 +41,19 @@ pub(super) struct Looks<'a> {
     /// The look at the next batch.
     next: Option<BoxFuture<'a, Result<Seq, String>>>,
     /// The last record that was looked at, if any was.
-    until: Option<Seq>,
+    pub until: Option<Seq>,
 }
 
 impl<'a> Looks<'a> {
     pub(super) fn new(look: &'a Look<'a>) -> Looks<'a> {
         Looks { look, next: None, until: None }
+    }
+
+    /// Begins the look at the batch from `first` on, unless a look is in progress.
+    pub(super) fn begin(&mut self, first: Seq) {
+        if self.next.is_none() {
+            self.next = Some((self.look)(first));
+        }
     }
 }
 
@@ -62,59 +67,10 @@ pub(super) async fn looked(looks: &mut Option<Looks<'_>>) -> Result<(), String> 
     Ok(())
 }
 
-impl<'a, J: Journal, S: Service> Sender<'a, J, S> {
-    /// Whether further records may be loaded now.
-    pub(super) fn may_load(&self) -> bool {
-        let Some(next) = self.next_block.filter(|_| self.held_back.is_none()) else { return false };
-        match &self.looks {
-            None => self.dispatcher.backlog() < self.task.low_backlog,
-            Some(Looks { until, .. }) => until.is_some_and(|until| next <= until),
-        }
-    }
-
-    /// Returns the last record that may be loaded.
-    pub(super) fn last_to_load(&self) -> Seq {
-        let last = self.task.part.last;
-        self.looks.as_ref().and_then(|looks| looks.until).map_or(last, |until| until.min(last))
-    }
-
-    /// Begins the look at the next batch when no record before it is waiting or in flight. A refusal may still be held back until further records
-    /// show whether it concerns them all.
-    pub(super) fn begin_look(&mut self) {
-        let is_idle = self.held_back.is_none() && self.dispatcher.backlog() == 0 && self.dispatcher.in_flight() == 0;
-        let goes_on = self.deadline.is_none() && self.dispatcher.stop_reason().is_none();
-        let may_load = self.may_load();
-        let Some(next) = self.next_block.filter(|_| is_idle && goes_on && !may_load) else { return };
-        if let Some(looks) = self.looks.as_mut().filter(|looks| looks.next.is_none()) {
-            looks.next = Some((looks.look)(next));
-        }
-    }
-
-    /// Adds the next blocks of records up to `last` to the dispatcher. An error ends the loading, but not the requests in flight.
-    pub(super) async fn load_next_blocks(&mut self, last: Seq) {
-        let Some(from) = self.next_block.take() else { return };
-        let task = self.task;
-        let part = Part { last, ..task.part };
-        match load_blocks(&task.journal, &self.run, part, &self.scope, self.newer.as_mut(), from, (task.wall)()).await {
-            Ok(Some(loaded)) => {
-                self.next_block = Some(loaded.end).filter(|next| *next <= task.part.last);
-                let jobs = loaded.jobs.into_iter().map(|job| self.with_key(job)).collect();
-                self.admit(jobs, loaded.intent);
-            }
-            Ok(None) if last < task.part.last => match task.journal.record_block(part.run, last + 1).await {
-                Ok(block) => self.next_block = block.map(|_| last + 1),
-                Err(error) => self.load_error = Some(error),
-            },
-            Ok(None) => {}
-            Err(error) => self.load_error = Some(error),
-        }
-    }
-}
-
 /// Returns the pending records of the next blocks of `part` at or after `from`, or `None` after the last block. The intent of
 /// idempotent calls is stored for all these records; for other calls the sender stores the intent of each record. Then adds to `newer` the keys
 /// whose values a newer upload has confirmed. Fails if the ledger has a record without a valid request.
-async fn load_blocks(
+pub(super) async fn load_blocks(
     journal: &impl Journal,
     about: &Run,
     part: Part,

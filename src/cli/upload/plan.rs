@@ -45,11 +45,11 @@ pub struct Plan {
     /// Plan to write only fields that are blank in the service; new records are sent whole
     #[arg(long)]
     pub fill_blank: bool,
-    /// Plan to set this in records of the service that the file lacks, of those for which [missing] of the template says that it is complete:
+    /// Plan to set this in records of the service that the file lacks, of those for which the template says in its table missing that it is complete:
     /// set:status=inactive [default: as the template says]
     #[arg(long, value_name = "set:FIELD=VALUE")]
     pub missing: Option<SetField>,
-    /// Plan nothing for missing records if there are more than N, or than N% of those that [missing] of the template selects
+    /// Plan nothing for missing records if there are more than N, or than N% of those that the template selects in its table missing
     /// [default: as the template says, or 5%]
     #[arg(long, value_name = "N|N%")]
     pub at_most: Option<AtMost>,
