@@ -214,7 +214,7 @@ mod tests {
             ("A-2,1\n", "B-1", "active", "not selected"),
             ("a-1,1\n", "A-1", "active", "alike 2"),
             ("A-2,1\nA 1,1\n", "A-1", "active", "alike 3"),
-            ("A-2,1\n\"A-1 \",1\n", "A-1", "active", "there"),
+            ("A-2,1\n\"A-1 \",1\n", "A-1", "active", "alike 3"),
         ] {
             let found = search(rows, &[&entry(key, status)]).expect("known");
             let told = match (found.selected, found.records.as_slice(), found.alike.as_slice()) {
