@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use sheetport_client::Client;
@@ -15,6 +15,7 @@ use sheetport_ledger::{Causes, Ledger, Outcome, Problem, RecordState, Run, Seen,
 use sheetport_plan::compare::{
     Candidate, Change, Connection, Depth, Difference, Moved, WhyNot, difference, is_listed, moved_on,
 };
+use tokio::sync::OnceCell;
 
 use super::approval::LeftOutRows;
 use super::context::{Context, now};
@@ -36,17 +37,17 @@ const RECORDS_PER_REQUEST: u64 = 4;
 pub(super) struct LookAgain<'a> {
     pub context: &'a Context,
     pub ledger: &'a Ledger,
-    pub client: &'a Client,
+    pub client: &'a Arc<Client>,
     pub run: &'a Run,
     pub observer: Observer<'a>,
+    /// What the service had of the records at the plan, loaded at the first look.
+    seen: OnceCell<BTreeMap<Seq, Seen>>,
     state: Mutex<State>,
 }
 
 /// What is known from earlier looks.
 #[derive(Default)]
 struct State {
-    /// What the service had of the records at the plan, if it was loaded.
-    seen: Option<BTreeMap<Seq, Seen>>,
     /// The last record of the first batch, if that was looked at before sending.
     first_batch: Option<Seq>,
     /// Whether records were sent since the first look.
@@ -70,11 +71,11 @@ impl<'a> LookAgain<'a> {
     pub(super) fn new(
         context: &'a Context,
         ledger: &'a Ledger,
-        client: &'a Client,
+        client: &'a Arc<Client>,
         run: &'a Run,
         observer: Observer<'a>,
     ) -> LookAgain<'a> {
-        LookAgain { context, ledger, client, run, observer, state: Mutex::default() }
+        LookAgain { context, ledger, client, run, observer, seen: OnceCell::new(), state: Mutex::default() }
     }
 
     /// Whether what the service has decides what is sent of the run.
@@ -165,18 +166,14 @@ impl<'a> LookAgain<'a> {
     /// Leaves out the records of an approved plan, or of an undo, that somebody has changed in the service since it was planned.
     async fn leave_out_moved(&self, batch: Batch) -> Result<Seq, Error> {
         let (ledger, run) = (self.ledger, self.run);
-        if self.state().seen.is_none() {
-            let seen = ledger.seen(run.id).await?;
-            self.state().seen = Some(seen);
-        }
-        let is_seen = |seq: Seq| self.state().seen.as_ref().is_some_and(|seen| seen.contains_key(&seq));
-        let (pending, mut found, last) = self.compare(batch, &|candidate| is_seen(candidate.seq), false).await?;
+        let seen = self.seen.get_or_try_init(|| ledger.seen(run.id)).await?;
+        let is_seen = |candidate: &Candidate| seen.contains_key(&candidate.seq);
+        let (pending, mut found, last) = self.compare(batch, &is_seen, false).await?;
         let (mut outcomes, mut problems) = (Vec::new(), Vec::new());
         for Pending { seq, row, .. } in pending {
-            let then = self.state().seen.as_ref().and_then(|seen| seen.get(&seq).cloned());
-            let Some(then) = then else { continue };
+            let Some(then) = seen.get(&seq) else { continue };
             let moved = match (found.records.get(&seq), &found.why_not) {
-                (Some(change), _) => moved_on(run.about.record, &then, change),
+                (Some(change), _) => moved_on(run.about.record, then, change),
                 // Found by its id at the plan, and not in the list any more.
                 (None, Some(WhyNot::NoKeys)) => vec![Moved::Gone],
                 (None, _) => return Err(self.not_comparable(found.why_not.take())),

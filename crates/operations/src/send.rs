@@ -139,11 +139,6 @@ pub(super) async fn plan_run(
 
 /// A run whose records are sent by one or several processes.
 pub struct Records<'a> {
-    /// The context of the run.
-    pub context: &'a Context,
-    pub ledger: &'a Ledger,
-    pub client: &'a Arc<Client>,
-    pub run: &'a Run,
     look: LookAgain<'a>,
 }
 
@@ -155,16 +150,17 @@ impl<'a> Records<'a> {
         run: &'a Run,
         observer: Observer<'a>,
     ) -> Records<'a> {
-        Records { context, ledger, client, run, look: LookAgain::new(context, ledger, client, run, observer) }
+        Records { look: LookAgain::new(context, ledger, client, run, observer) }
     }
 
     /// Returns the rate of the run. An automatic rate starts with the rate learned by earlier runs.
     pub fn rate(&self) -> Operation<'_, Option<Speed>> {
         Box::pin(async move {
-            let about = &self.run.about;
-            Ok(match speed(&about.settings, self.context)? {
+            let LookAgain { context, ledger, run, .. } = self.look;
+            let about = &run.about;
+            Ok(match speed(&about.settings, context)? {
                 Some(Speed::Auto(_)) => {
-                    Some(Speed::Auto(self.ledger.learned_rate(&about.base_url, &about.workspace).await?))
+                    Some(Speed::Auto(ledger.learned_rate(&about.base_url, &about.workspace).await?))
                 }
                 rate => rate,
             })
@@ -181,11 +177,12 @@ impl<'a> Records<'a> {
         progress: &'s (dyn Fn(&sheetport_send::Progress) + Sync),
     ) -> LocalOperation<'s, SendResult> {
         Box::pin(async move {
-            let about = &self.run.about;
+            let LookAgain { context, ledger, client, run, observer, .. } = self.look;
+            let about = &run.about;
             let (base_url, workspace) = (&about.base_url, &about.workspace);
             let work = sheetport_send::Work {
-                ledger: self.ledger,
-                client: Arc::clone(self.client),
+                ledger,
+                client: Arc::clone(client),
                 part,
                 kind: about.record,
                 concurrency: usize::from(about.settings.concurrency),
@@ -193,11 +190,11 @@ impl<'a> Records<'a> {
                 shares_rate_of: Some((base_url, workspace)),
                 limits,
                 policy: (&about.settings).into(),
-                keys: self.context.idempotency_keys(self.run),
+                keys: context.idempotency_keys(run),
                 wall: now,
             };
             let span = Span::sending(&SentRecords {
-                run: self.run.id,
+                run: run.id,
                 part: (part != Part::whole(part.run)).then_some((part.first, part.last)),
                 kind: about.record.name(),
                 template: &about.template,
@@ -209,12 +206,12 @@ impl<'a> Records<'a> {
             let sending = send::send(&work, look, interrupt, progress);
             let ended = tokio::select! {
                 ended = span.within(Box::pin(sending)) => ended.inspect_err(|_| span.failed())?,
-                never = tell_of_waits(self.ledger, self.look.observer) => match never {},
+                never = tell_of_waits(ledger, observer) => match never {},
             };
             self.look.tell();
             span.sent(&ended.progress.totals(), ended.stopped.is_some());
             if let Some(rate) = ended.learned_rate {
-                self.ledger.store_rate(base_url, workspace, rate, now()).await?;
+                ledger.store_rate(base_url, workspace, rate, now()).await?;
             }
             Ok(ended)
         })
@@ -293,7 +290,7 @@ impl Sending<'_> {
         if self.withheld().await?.is_none() {
             compared = self.leave_out_sent().await?;
             match &records {
-                Some(Records { look, .. }) => {
+                Some(Records { look }) => {
                     look.count_stocks().await?;
                     look.before_sending(self.is_to_queue).await?;
                     look.keep_before_images().await?;
@@ -357,8 +354,11 @@ impl Sending<'_> {
         finished.other_requests = self.client.as_ref().map_or(0, |client| client.requests()).saturating_sub(requests);
         // With a report, the plan must stay: the report may be uploaded or retried.
         // A count that was right is known again, too.
-        let is_needed = is_queued || self.is_rehearsal() || counts(ledger, &finished.run).await?;
-        if matches!(finished.report, Ok(None)) && !is_needed {
+        if matches!(finished.report, Ok(None))
+            && !self.is_rehearsal()
+            && !is_queued
+            && !counts(ledger, &finished.run).await?
+        {
             ledger.drop_unsent_plan(id).await?;
         }
         Ok(finished)

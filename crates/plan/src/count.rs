@@ -10,6 +10,8 @@ use sheetport_client::pages::{object_fields, unescaped};
 use sheetport_records::transaction::{COUNTED, EXPECTED, TRANSACTION_AMOUNT};
 use sheetport_values::decimal;
 
+use crate::compare::object;
+
 /// The members of a body that are not sent.
 pub(crate) const NOT_SENT: [&str; 2] = [COUNTED, EXPECTED];
 
@@ -55,7 +57,8 @@ fn of<'b>(members: &Members<'b>, name: &str) -> Option<&'b str> {
     members.iter().find(|(known, _)| known == name).map(|(_, json)| *json).filter(|json| *json != "null")
 }
 
-fn units(json: &str) -> Option<i64> {
+/// Reads a number of units. Returns `None` for anything but a whole number.
+pub(crate) fn units(json: &str) -> Option<i64> {
     let whole = decimal::to_integer(decimal::parse(json).ok()?)?;
     i64::try_from(whole).ok()
 }
@@ -109,8 +112,8 @@ pub fn moved(from: &str, to: &str) -> Option<i64> {
 pub fn with_difference(body: &str, difference: i64) -> Box<str> {
     let members = object_fields(body).unwrap_or_default();
     let kept = members.iter().filter(|(name, _)| name != TRANSACTION_AMOUNT);
-    let kept = kept.map(|(name, json)| ((*name).as_ref(), (*json).to_owned()));
-    object(kept.chain([(TRANSACTION_AMOUNT, difference.to_string())]))
+    let difference = difference.to_string();
+    object(kept.map(|(name, json)| (&**name, *json)).chain([(TRANSACTION_AMOUNT, difference.as_str())]))
 }
 
 /// Returns the request for a body: without what was counted.
@@ -133,12 +136,7 @@ pub(crate) fn identity(body: &str) -> Option<Box<str>> {
 
 fn without(members: &Members<'_>, names: &[&str]) -> Box<str> {
     let kept = members.iter().filter(|(name, _)| !names.contains(&&**name));
-    object(kept.map(|(name, json)| ((*name).as_ref(), (*json).to_owned())))
-}
-
-fn object<'a>(members: impl Iterator<Item = (&'a str, String)>) -> Box<str> {
-    let members: Vec<String> = members.map(|(name, json)| format!("\"{name}\":{json}")).collect();
-    format!("{{{}}}", members.join(",")).into()
+    object(kept.map(|(name, json)| (&**name, *json)))
 }
 
 #[cfg(test)]

@@ -9,13 +9,12 @@ use futures_util::{StreamExt, stream};
 use sheetport_client::pages::{Completeness, Entry, Page};
 use sheetport_client::{self as client, fetch};
 use sheetport_records::inventory;
-use sheetport_values::decimal;
 
 use super::candidate::Candidate;
 use super::fill_blank::Found;
 use super::server_diff::MAX_ANSWER;
 use super::service_list::{Connection, ListReader};
-use crate::count::{Count, InventoryName};
+use crate::count::{Count, InventoryName, units};
 
 /// Inventories that the whole list lacks are requested all the same, up to this number of them.
 const MAX_ASKED_AGAIN: usize = 50;
@@ -52,11 +51,8 @@ impl Shown {
     /// Returns `None` for an entry without an id.
     fn of(entry: &Entry<'_>) -> Option<Shown> {
         let id = entry.id().or_else(|| entry.text("inventory_id"))?;
-        let units = |name: &str| {
-            let number = decimal::parse(entry.field(name)?).ok()?;
-            i64::try_from(decimal::to_integer(number)?).ok()
-        };
-        let figures = ["total_inventory", "available", "committed", "unavailable"].map(|name| (name, units(name)));
+        let figures = ["total_inventory", "available", "committed", "unavailable"];
+        let figures = figures.map(|name| (name, entry.field(name).and_then(units)));
         Some(Shown { id: id.into(), figures })
     }
 
