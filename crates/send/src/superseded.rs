@@ -48,7 +48,7 @@ pub(super) fn looks_for_newer(kind: RecordKind, policy: Policy) -> bool {
 
 /// Counts a record left out because of a newer request.
 pub(super) fn count(left_out: &mut BTreeMap<RunId, LeftOut>, newer: &OtherRequest, row: Option<u64>) {
-    let new = || LeftOut { run: newer.run, date: date(newer.at), records: 0, rows: Vec::new() };
+    let new = || LeftOut { run: newer.run, date: date(newer.at), records: 0, rows: Vec::new(), is_undo: false };
     let of_run = left_out.entry(newer.run).or_insert_with(new);
     of_run.records += 1;
     if of_run.rows.len() < FIRST_ROWS {

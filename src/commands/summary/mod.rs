@@ -158,7 +158,7 @@ pub(super) struct SentBefore {
 
 impl SentBefore {
     pub(super) fn of(left_out: &LeftOut) -> SentBefore {
-        let LeftOut { run, date, records, rows } = left_out.clone();
+        let LeftOut { run, date, records, rows, .. } = left_out.clone();
         SentBefore { run, date, records, rows }
     }
 }

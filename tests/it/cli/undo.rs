@@ -349,6 +349,25 @@ fn two_plans_to_undo_movements_book_once() {
 }
 
 #[test]
+fn movements_uploaded_anew_are_not_brought_back_as_well() {
+    let (shop, before) = Shop::moved(&[]);
+    shop.undo(&["1", "-y"], 0);
+    // Of the two equal ones, one.
+    shop.place.write("one.csv", "Movement,Stock,Quantity,Date\nin,L-01,4,2026-01-01\n");
+    shop.sheetport(&["upload", "one.csv", "-t", "transactions", "-q", "--yes"]).exits(0);
+    assert_eq!(shop.stock(), [before[0] + 4, before[1]]);
+    let undone = shop.undo(&["2", "-y"], 3);
+    assert_eq!(accounting(&undone), "3: sent 2, unchanged 1", "{undone}");
+    assert_eq!((&undone["undo"]["returned"], &undone["undo"]["kept"]), (&json!(2), &json!(1)), "{undone}");
+    let why = undone["problems"][0]["message"].as_str().unwrap();
+    assert!(why.starts_with("was uploaded anew in run 3 on "), "{undone}");
+    assert_eq!(shop.stock(), [before[0] + 8, before[1] - 3]);
+    // The file is there, whoever has sent its rows.
+    let again = shop.sheetport(&["upload", "moves.csv", "-t", "transactions", "--json"]).exits(0).json();
+    assert_eq!(accounting(&again), "3: unchanged 3", "{again}");
+}
+
+#[test]
 fn movements_of_other_types_and_in_doubt_stay() {
     let place = Place::new();
     place.write(

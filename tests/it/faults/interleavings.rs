@@ -5,32 +5,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
 use sheetport_ledger::RunId;
 use sheetport_operations::{self as operations, Apply, InputFile, PlanTarget, SendOptions, Undo, Upload};
 use sheetport_testing::tries;
 
-use super::stage::{Stage, plain, within};
+use super::kinds::{FIELDS, KEYS, Kept, Records};
+use super::stage::{Stage, plain, play_schedules, within};
 
 /// Orders of steps, and with `SHEETPORT_LONG=1`.
 const USUAL_SCHEDULES: usize = 15;
 const LONG_SCHEDULES: usize = 1000;
 const STEPS: usize = 12;
-const KEYS: [&str; 4] = ["A-1", "B-2", "C-3", "D-4"];
-const NAMES: [&str; 3] = ["Bolt", "Nut", "Washer"];
-const FIELDS: usize = 2;
-
-/// The name and the price of an item.
-type Item = [String; FIELDS];
-/// What the service has, by key.
-type Items = BTreeMap<&'static str, Item>;
-
 /// A run and what is known of it.
 struct Run {
     id: RunId,
     kind: Kind,
     /// The values that it writes; of an undo, those from before.
-    wanted: Items,
+    wanted: Kept,
     /// Whether all of it was sent.
     is_ended: bool,
     /// The keys of which it has changed something.
@@ -39,15 +30,16 @@ struct Run {
 
 enum Kind {
     /// With what the service had before, if it was read.
-    Upload { before: Option<Items> },
+    Upload { before: Option<Kept> },
     /// With what the service had when it was looked at.
-    Plan { seen: Items },
+    Plan { seen: Kept },
     /// With what the service had when it was looked at, and the values that the run to be taken back had written.
-    Undo { seen: Items, of: RunId, sent: Items },
+    Undo { seen: Kept, of: RunId, sent: Kept },
 }
 
 /// A service, and all runs so far.
 struct World {
+    records: Records,
     stage: Stage,
     runs: Vec<Run>,
     /// How many steps of each kind have changed the service.
@@ -56,33 +48,41 @@ struct World {
 
 #[test]
 fn no_change_of_another_writer_is_lost() {
-    let seed = fastrand::u64(..);
-    let schedules = tries(USUAL_SCHEDULES, LONG_SCHEDULES);
-    let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut schedule = 0;
-    // Steps without an effect show nothing. On a busy machine, most senders end before their first request.
-    while schedule < schedules || !["upload", "apply", "resume", "undo"].iter().all(|step| effects.contains_key(step)) {
-        assert!(schedule < 10 * schedules, "some steps never changed anything: {effects:?}, seed {seed}");
-        let mut world = World::new(seed.wrapping_add(schedule as u64));
+    play(Records::Items, &["upload", "apply", "resume", "undo"]);
+}
+
+#[test]
+fn no_line_of_another_writer_is_lost() {
+    play(Records::Orders, &["upload", "apply", "resume", "undo"]);
+}
+
+fn play(records: Records, steps: &[&'static str]) {
+    play_schedules(tries(USUAL_SCHEDULES, LONG_SCHEDULES), steps, |seed| {
+        let mut world = World::new(records, seed);
         for _ in 0..STEPS {
             world.step();
         }
-        for (step, count) in &world.effects {
-            *effects.entry(step).or_default() += count;
-        }
-        schedule += 1;
-    }
+        world.effects
+    });
 }
 
 impl World {
-    fn new(seed: u64) -> World {
-        World { stage: Stage::new(seed, Vec::new()), runs: Vec::new(), effects: BTreeMap::new() }
+    fn new(records: Records, seed: u64) -> World {
+        let stage = Stage::new(seed, records.there());
+        let mut world = World { records, stage, runs: Vec::new(), effects: BTreeMap::new() };
+        for key in world.kept().into_keys() {
+            world.write_as_another(key);
+        }
+        world
     }
 
     fn step(&mut self) {
-        let before = self.items();
+        let before = self.kept();
         match self.stage.random.u8(..10) {
-            0 | 1 => self.write_as_another(&before),
+            0 | 1 => {
+                let key = KEYS[self.stage.random.usize(..KEYS.len())];
+                self.write_as_another(key);
+            }
             2 | 3 => self.upload(&before),
             4 | 5 => self.plan(&before),
             6 => self.apply(&before),
@@ -91,19 +91,19 @@ impl World {
         }
     }
 
-    fn write_as_another(&mut self, before: &Items) {
-        let (key, item) = (KEYS[self.stage.random.usize(..KEYS.len())], self.item());
-        let _ = write!(self.stage.story, "\nanother writes {key} {item:?}, was {:?}", before.get(key));
-        let body = json!({"externalId": key, "name": item[0], "price": price(&item), "currency": "EUR"});
-        self.stage.post_item(&body);
+    fn write_as_another(&mut self, key: &'static str) {
+        let record = self.records.any(&mut self.stage.random);
+        let _ = write!(self.stage.story, "\nanother writes {key} {record:?}");
+        let (method, path, body) = self.records.request(key, &record);
+        self.stage.write(method, &path, &body);
     }
 
-    fn upload(&mut self, before: &Items) {
+    fn upload(&mut self, before: &Kept) {
         let (wanted, end, undoable) = (self.file(), self.stage.end(), self.stage.random.bool());
         let _ = write!(self.stage.story, "\nupload {wanted:?}, undoable {undoable}, end {end:?}");
         let (context, file) = (self.stage.context(), self.write(&wanted));
         let done = within(end, async {
-            let upload = Upload { undoable, ..plain(&file, "items") };
+            let upload = Upload { undoable, ..plain(&file, self.records.template()) };
             operations::upload(&context, upload, None, Box::pin(std::future::pending()), &|_| {}).await
         });
         let Some(id) = self.newest() else { return };
@@ -113,13 +113,14 @@ impl World {
         self.check("upload", id, before, true);
     }
 
-    fn plan(&mut self, before: &Items) {
+    fn plan(&mut self, before: &Kept) {
         let wanted = self.file();
         let _ = write!(self.stage.story, "\nplan {wanted:?}");
         let (context, file) = (self.stage.context(), self.write(&wanted));
-        let planned =
-            within(None, async { operations::plan_changes(&context, plain(&file, "items"), None, 0, &|_| {}).await })
-                .unwrap();
+        let planned = within(None, async {
+            operations::plan_changes(&context, plain(&file, self.records.template()), None, 0, &|_| {}).await
+        })
+        .unwrap();
         let id = planned.unwrap_or_else(|error| panic!("{error}: {}", self.stage.story)).run.id;
         self.runs.push(Run {
             id,
@@ -128,10 +129,10 @@ impl World {
             is_ended: false,
             changed: BTreeSet::new(),
         });
-        assert_eq!(self.items(), *before, "a plan writes nothing: {}", self.stage.story);
+        assert_eq!(self.kept(), *before, "a plan writes nothing: {}", self.stage.story);
     }
 
-    fn apply(&mut self, before: &Items) {
+    fn apply(&mut self, before: &Kept) {
         let plans: Vec<RunId> =
             self.runs.iter().filter(|run| !matches!(run.kind, Kind::Upload { .. })).map(|run| run.id).collect();
         if let Some(id) = self.stage.random.choice(plans) {
@@ -139,16 +140,16 @@ impl World {
         }
     }
 
-    fn resume(&mut self, before: &Items) {
+    fn resume(&mut self, before: &Kept) {
         let open: Vec<RunId> = self.runs.iter().filter(|run| !run.is_ended).map(|run| run.id).collect();
         if let Some(id) = self.stage.random.choice(open) {
             self.send("resume", id, before);
         }
     }
 
-    fn undo(&mut self, before: &Items) {
+    fn undo(&mut self, before: &Kept) {
         let candidates = self.runs.iter().filter(|run| !run.changed.is_empty());
-        let known: Vec<(RunId, Items, Items)> = candidates
+        let known: Vec<(RunId, Kept, Kept)> = candidates
             .map(|run| {
                 let earlier = match &run.kind {
                     Kind::Upload { before } => before.clone().unwrap_or_default(),
@@ -162,7 +163,7 @@ impl World {
         let context = self.stage.context();
         let request = Undo { run: of, rows: None, output: None, sending: SendOptions::default() };
         let planned = within(None, async { operations::plan_undo(&context, request, &|_| {}).await }).unwrap();
-        assert_eq!(self.items(), *before, "a plan writes nothing: {}", self.stage.story);
+        assert_eq!(self.kept(), *before, "a plan writes nothing: {}", self.stage.story);
         match planned {
             Ok(planned) => {
                 let id = planned.run.id;
@@ -178,7 +179,7 @@ impl World {
     }
 
     /// Applies or resumes a run.
-    fn send(&mut self, step: &'static str, id: RunId, before: &Items) {
+    fn send(&mut self, step: &'static str, id: RunId, before: &Kept) {
         let end = self.stage.end();
         // Resumed without an approval, a plan is sent like any upload.
         let is_upload = step == "resume" && !self.stage.looks_again(id);
@@ -203,8 +204,8 @@ impl World {
 
     /// Compares what the service has with what a step of a run may have changed.
     /// `is_upload`: whether it overwrites what others have written.
-    fn check(&mut self, step: &'static str, id: RunId, before: &Items, is_upload: bool) {
-        let after = self.items();
+    fn check(&mut self, step: &'static str, id: RunId, before: &Kept, is_upload: bool) {
+        let after = self.kept();
         let _ = write!(self.stage.story, "\n  {before:?}\n  {after:?}");
         let run = self.runs.iter().find(|run| run.id == id).unwrap();
         let (story, mut changed) = (&self.stage.story, BTreeSet::new());
@@ -217,7 +218,7 @@ impl World {
                 assert_eq!(newer, None, "{step} {id} overwrites a newer run in {key}: {story}");
             }
             for field in 0..FIELDS {
-                let of = |items: &Items| items.get(key).map(|item| item[field].clone());
+                let of = |kept: &Kept| kept.get(key).map(|record| record[field].clone());
                 let (was, is) = (of(before), of(&after));
                 if was != is {
                     assert_eq!(is, of(&run.wanted), "{step} {id} writes another value in {key}: {story}");
@@ -257,36 +258,18 @@ impl World {
         self.stage.newest().filter(|id| self.runs.iter().all(|run| run.id != *id))
     }
 
-    fn item(&mut self) -> Item {
-        [NAMES[self.stage.random.usize(..NAMES.len())].to_owned(), self.stage.random.u8(1..5).to_string()]
-    }
-
     /// Returns the records of a file.
-    fn file(&mut self) -> Items {
+    fn file(&mut self) -> Kept {
         let count = self.stage.random.usize(1..=KEYS.len());
         let keys = self.stage.random.choose_multiple(KEYS, count);
-        keys.into_iter().map(|key| (key, self.item())).collect()
+        keys.into_iter().map(|key| (key, self.records.any(&mut self.stage.random))).collect()
     }
 
-    fn write(&mut self, items: &Items) -> InputFile {
-        let mut csv = "Item number,Name,Price,Currency\n".to_owned();
-        for (key, [name, price]) in items {
-            let _ = writeln!(csv, "{key},{name},{price},EUR");
-        }
-        self.stage.file("items.csv", &csv)
+    fn write(&mut self, wanted: &Kept) -> InputFile {
+        self.stage.file("records.csv", &self.records.csv(wanted))
     }
 
-    /// Returns what the service has.
-    fn items(&self) -> Items {
-        let list = self.stage.get("/v1/public/items");
-        let item = |entry: &Value| {
-            let key = KEYS.into_iter().find(|key| entry["external_id"] == *key).unwrap();
-            (key, [entry["name"].as_str().unwrap().to_owned(), entry["price"].to_string()])
-        };
-        list["data"].as_array().unwrap().iter().map(item).collect()
+    fn kept(&self) -> Kept {
+        self.records.kept(|path| self.stage.get(path))
     }
-}
-
-fn price(item: &Item) -> Value {
-    item[1].parse::<u8>().unwrap().into()
 }

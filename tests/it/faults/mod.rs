@@ -5,6 +5,7 @@ mod doubles;
 pub mod exports;
 mod flips;
 mod interleavings;
+mod kinds;
 mod movements;
 mod once;
 mod page_sizes;

@@ -1,5 +1,6 @@
 //! The embedded service in this process, and commands that end at random moments as their process would.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -69,9 +70,9 @@ impl Stage {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Writes an item as somebody else.
-    pub fn post_item(&self, body: &Value) {
-        let request = self.http.post(format!("{}/v1/public/items", self.base)).bearer_auth(&self.token);
+    /// Writes a record as somebody else.
+    pub fn write(&self, method: reqwest::Method, path: &str, body: &Value) {
+        let request = self.http.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token);
         let request = request.header("content-type", "application/json").body(body.to_string());
         self.serving.block_on(async { request.send().await.unwrap().error_for_status().unwrap() });
     }
@@ -141,6 +142,26 @@ impl Stage {
             tokens_from: Some(TokenOrigin::Environment),
             ..context(&home)
         }
+    }
+}
+
+/// Plays schedules until each of `steps` has changed something. `play` plays the one of a seed, and returns how many of its steps of each
+/// kind have changed something.
+pub fn play_schedules(
+    schedules: usize,
+    steps: &[&'static str],
+    mut play: impl FnMut(u64) -> BTreeMap<&'static str, usize>,
+) {
+    let seed = fastrand::u64(..);
+    let mut effects: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut schedule = 0;
+    // Steps without an effect show nothing. On a busy machine, most senders end before their first request.
+    while schedule < schedules || !steps.iter().all(|step| effects.contains_key(step)) {
+        assert!(schedule < 10 * schedules, "some steps never changed anything: {effects:?}, seed {seed}");
+        for (step, count) in play(seed.wrapping_add(schedule as u64)) {
+            *effects.entry(step).or_default() += count;
+        }
+        schedule += 1;
     }
 }
 

@@ -71,7 +71,7 @@ pub struct WaysBack {
     pub returned: u64,
     /// Those of them with a field that stays as it is.
     pub partly: u64,
-    /// Edited by somebody since.
+    /// Edited by somebody since, or uploaded anew.
     pub kept: u64,
     pub cannot: u64,
     /// With the values from before the run.
@@ -140,7 +140,7 @@ pub fn plan_undo<'a>(
         let sending = Sending::unattended(&context, &ledger, Some(client.clone()), locked, &request.sending, observer);
         let compared = sending.leave_out_sent().await?;
         for left_out in &compared.left_out {
-            ways.taken_back_before += left_out.records;
+            *(if left_out.is_undo { &mut ways.taken_back_before } else { &mut ways.kept }) += left_out.records;
             causes.add_counted(left_out.records, &left_out.rows, &left_out.warning(sending.run.run()));
         }
         let accounting = ledger.accounting(undo).await?;

@@ -207,9 +207,8 @@ impl<'s> NewRecords<'s> {
         new: Seq,
     ) -> Result<Option<Edited>, ledger::Error> {
         let Some(earlier) = sent(ledger, self.scope, run, seq, body).await? else { return Ok(None) };
-        if self.taken_back.has(ledger, earlier.run, earlier.claim.seq).await? {
-            return Ok(None);
-        }
+        let standing = self.taken_back.standing(ledger, self.scope, vec![earlier]).await?;
+        let Some(earlier) = standing.into_iter().next() else { return Ok(None) };
         let Some(now) = self.bodies.remove(&new) else { return Ok(None) };
         Ok(Some(Edited { seq: new, earlier, difference: difference::describe(body, &now) }))
     }

@@ -54,12 +54,17 @@ impl Scope {
     /// counts as a record of a file with equal values.
     pub fn claim(&self, seq: Seq, name: Option<&str>, body: &str) -> Claim {
         if let Some(undone) = self.undoes {
-            return Claim { seq, name: None, body: self.digest("undo", &format!("{undone} {seq}")) };
+            return self.taking_back(undone, seq);
         }
         if let Some(count) = count::identity(body) {
             return Claim { seq, name: None, body: self.digest("count", &canonical_body(&count)) };
         }
         Claim { seq, name: name.map(|name| self.name(name)), body: self.digest("body", &canonical_body(body)) }
+    }
+
+    /// Returns the claim of what takes the record of a run back.
+    pub(super) fn taking_back(&self, run: RunId, seq: Seq) -> Claim {
+        Claim { seq, name: None, body: self.digest("undo", &format!("{run} {seq}")) }
     }
 
     /// Returns a digest of a body without the field `name`.

@@ -9,6 +9,7 @@
 //! problem. Requests started by other processes in the meantime are found by [`Ledger::start`] before each request.
 
 mod as_counted;
+mod brought_back;
 mod difference;
 mod edited;
 mod identity;
@@ -28,6 +29,7 @@ use sheetport_ledger::{
 
 use crate::count;
 use crate::error::Error;
+use brought_back::BroughtBack;
 use edited::{Edited, NewRecords};
 use identity::creations;
 use sheet_dates::SheetDates;
@@ -88,6 +90,7 @@ pub fn compare<'a>(
             block: None,
             dates: SheetDates::default(),
             taken_back: TakenBack::default(),
+            brought_back: BroughtBack::by(ledger, run).await?,
             left_out: BTreeMap::new(),
             compared: Compared::default(),
             now,
@@ -162,9 +165,20 @@ struct Found {
     earlier: EarlierClaim,
     /// How the record differs from it, if known already.
     difference: String,
+    /// Whether it is of a record that an undo of an undo would bring back.
+    is_anew: bool,
 }
 
 impl Found {
+    /// Describes a record that was taken back and uploaded anew, by this request.
+    fn anew(request: &EarlierClaim) -> Found {
+        let fact = match request.state {
+            EarlierState::Sent | EarlierState::Pruned => Fact::SameSent,
+            EarlierState::Unknown | EarlierState::InFlight => Fact::MayBeSent,
+        };
+        Found { known: fact.into(), nth: 0, earlier: request.clone(), difference: String::new(), is_anew: true }
+    }
+
     fn decide(&self, policy: Policy) -> Decision {
         decide(self.nth, &self.known, policy)
     }
@@ -186,6 +200,7 @@ struct Comparison<'a> {
     block: Option<(RunId, RecordBlock)>,
     dates: SheetDates,
     taken_back: TakenBack,
+    brought_back: Option<BroughtBack>,
     left_out: BTreeMap<RunId, LeftOut>,
     compared: Compared,
     now: i64,
@@ -202,7 +217,11 @@ impl Comparison<'_> {
             return Ok(Vec::new());
         }
         let earlier = self.ledger.earlier_claims(&unknown).await?;
-        let earlier = self.taken_back.standing(self.ledger, earlier).await?;
+        let earlier = self.taken_back.standing(self.ledger, &scope, earlier).await?;
+        let sent_anew = match &mut self.brought_back {
+            Some(brought_back) => brought_back.sent_anew(self.ledger, &mut self.taken_back, block).await?,
+            None => HashMap::new(),
+        };
         let mut by_name: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
         let mut by_body: HashMap<ClaimDigest, Vec<&EarlierClaim>> = HashMap::new();
         for other in &earlier {
@@ -228,6 +247,7 @@ impl Comparison<'_> {
             if settled.contains(&claim.seq) {
                 continue;
             }
+            let found = found.or_else(|| sent_anew.get(&claim.seq).map(Found::anew));
             match found {
                 Some(found) => outcomes.extend(self.decide(&claim, (record, body), found).await?),
                 // A corrected count is compared with the stock, and sends the rest.
@@ -330,7 +350,7 @@ impl Comparison<'_> {
         let Some((facts, earlier)) = judge(claim, known.iter().copied()).filter(|_| !is_settled) else {
             return Ok(None);
         };
-        let found = Found { known: facts, nth: 0, earlier: earlier.clone(), difference: String::new() };
+        let found = Found { known: facts, nth: 0, earlier: earlier.clone(), difference: String::new(), is_anew: false };
         if found.decide(Policy::default()) != Decision::SentBefore {
             return Ok(Some(found));
         }
@@ -366,7 +386,7 @@ impl Comparison<'_> {
             Decision::InDoubt => requests.first_in_doubt.clone(),
             _ => None,
         };
-        Some(Found { known, nth, earlier: earlier?, difference: String::new() })
+        Some(Found { known, nth, earlier: earlier?, difference: String::new(), is_anew: false })
     }
 
     /// Returns the outcome of a record that was or may have been sent before, or `None` to send it again.
@@ -378,7 +398,7 @@ impl Comparison<'_> {
     ) -> Result<Option<Outcome>, Error> {
         let name = record.key.as_deref();
         let decision = found.decide(self.allowed.policy(name));
-        let Found { earlier, mut difference, .. } = found;
+        let Found { earlier, mut difference, is_anew, .. } = found;
         let mut other_name = None;
         match decision {
             Decision::Send => {
@@ -392,12 +412,15 @@ impl Comparison<'_> {
             _ => {}
         }
         let row = record.rows.first().copied();
-        let subject = Subject { row, sheet: &record.sheet, difference, other_name, ..Subject::new(self.run, name) };
+        let subject = Subject::new(self.run, name);
+        let is_undo = subject.is_undo && !is_anew;
+        let subject = Subject { row, sheet: &record.sheet, difference, other_name, is_undo, ..subject };
         let outcome = outcome(claim, decision, &earlier, &subject, self.now);
         let row = row.unwrap_or_default();
         match outcome.state {
             RecordState::Unchanged => {
-                let new = || LeftOut { run: earlier.run, date: date(earlier.at), records: 0, rows: Vec::new() };
+                let new =
+                    || LeftOut { run: earlier.run, date: date(earlier.at), records: 0, rows: Vec::new(), is_undo };
                 let left_out = self.left_out.entry(earlier.run).or_insert_with(new);
                 left_out.records += 1;
                 if left_out.rows.len() < FIRST_ROWS {

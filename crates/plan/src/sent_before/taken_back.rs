@@ -1,56 +1,64 @@
 //! Records that an undo has taken back: they may be sent again, as what they were or corrected.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use futures_util::future::BoxFuture;
-use sheetport_ledger::{self as ledger, EarlierClaim, Ledger, RecordState, RunId, Seq};
+use sheetport_ledger::{self as ledger, Claim, ClaimDigest, EarlierClaim, EarlierState, Ledger, RunId};
 
-/// The records of runs that were taken back, as far as they were asked for.
+use super::identity::Scope;
+
+/// The runs that were asked for, and whether somebody has planned to take them back.
 #[derive(Debug, Default)]
-pub(super) struct TakenBack(HashMap<RunId, BTreeSet<Seq>>);
+pub(super) struct TakenBack(HashMap<RunId, bool>);
 
 impl TakenBack {
-    /// Returns whether a record of a run was taken back, and not brought back since.
-    pub(super) async fn has(&mut self, ledger: &Ledger, run: RunId, seq: Seq) -> Result<bool, ledger::Error> {
-        let records = match self.0.entry(run) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(taken_back(ledger, run).await?),
-        };
-        Ok(records.contains(&seq))
-    }
-
-    /// Returns the requests whose records were not taken back.
-    pub(super) async fn standing(
-        &mut self,
-        ledger: &Ledger,
-        earlier: Vec<EarlierClaim>,
-    ) -> Result<Vec<EarlierClaim>, ledger::Error> {
-        let mut standing = Vec::with_capacity(earlier.len());
-        for request in earlier {
-            if !self.has(ledger, request.run, request.claim.seq).await? {
-                standing.push(request);
+    /// Returns the requests whose records were not taken back, or were brought back. If only an undo with an unknown outcome, or one that is
+    /// being sent, tells, the record is as much in doubt as that.
+    pub(super) fn standing<'a>(
+        &'a mut self,
+        ledger: &'a Ledger,
+        scope: &'a Scope,
+        requests: Vec<EarlierClaim>,
+    ) -> BoxFuture<'a, Result<Vec<EarlierClaim>, ledger::Error>> {
+        Box::pin(async move {
+            let mut taking_back: Vec<Claim> = Vec::new();
+            for request in &requests {
+                let run = request.run;
+                let is_undone = match self.0.get(&run) {
+                    Some(known) => *known,
+                    None => !ledger.undone_by(run).await?.is_empty(),
+                };
+                self.0.insert(run, is_undone);
+                if is_undone {
+                    taking_back.push(scope.taking_back(run, request.claim.seq));
+                }
             }
-        }
-        Ok(standing)
+            if taking_back.is_empty() {
+                return Ok(requests);
+            }
+            let undos = ledger.earlier_claims(&taking_back).await?;
+            // Undone as well, an undo has brought its records back.
+            let undos = self.standing(ledger, scope, undos).await?;
+            let mut by_record: HashMap<ClaimDigest, EarlierClaim> = HashMap::new();
+            for undo in undos {
+                let known = by_record.entry(undo.claim.body).or_insert_with(|| undo.clone());
+                if is_certain(&undo) {
+                    *known = undo;
+                }
+            }
+            let standing = requests.into_iter().filter_map(|request| {
+                match by_record.get(&scope.taking_back(request.run, request.claim.seq).body) {
+                    None => Some(request),
+                    Some(undo) if is_certain(undo) => None,
+                    Some(undo) => Some(EarlierClaim { run: undo.run, state: undo.state, at: undo.at, ..request }),
+                }
+            });
+            Ok(standing.collect())
+        })
     }
 }
 
-/// Returns the records of a run that were taken back. An undo has the positions of the run that it takes back.
-fn taken_back(ledger: &Ledger, run: RunId) -> BoxFuture<'_, Result<BTreeSet<Seq>, ledger::Error>> {
-    Box::pin(async move {
-        let mut records = BTreeSet::new();
-        for undo in ledger.undone_by(run).await? {
-            // Undone as well, it has brought them back.
-            let brought_back = taken_back(ledger, undo).await?;
-            let mut from: Seq = 0;
-            while let Some(block) = ledger.record_block(undo, from).await? {
-                from = block.end();
-                let outcomes = ledger.outcomes(undo, block.first..=from - 1).await?.into_iter();
-                let sent = outcomes.filter(|(_, outcome)| outcome.state == RecordState::Sent).map(|(seq, _)| seq);
-                records.extend(sent.filter(|seq| !brought_back.contains(seq)));
-            }
-        }
-        Ok(records)
-    })
+/// Whether the service has accepted a request. Of a run that was removed, that is not known.
+fn is_certain(request: &EarlierClaim) -> bool {
+    request.state == EarlierState::Sent
 }

@@ -177,14 +177,20 @@ pub struct LeftOut {
     pub records: u64,
     /// The first rows.
     pub rows: Vec<u64>,
+    /// Whether the run has taken them back.
+    pub is_undo: bool,
 }
 
 impl LeftOut {
     /// Returns the warning about the records that were left out of a run.
     pub fn warning(&self, left_out_of: &Run) -> Problem {
         let LeftOut { run, date, .. } = self;
-        if left_out_of.about.undo_of.is_some() {
+        if self.is_undo {
             let message = format!("was taken back in run {run} on {date}, so it is not taken back again");
+            return Problem::of_record(Code::SentBefore, message);
+        }
+        if left_out_of.about.undo_of.is_some() {
+            let message = format!("was uploaded anew in run {run} on {date}, so it is not brought back as well");
             return Problem::of_record(Code::SentBefore, message);
         }
         let kind = left_out_of.about.record;
