@@ -9,6 +9,9 @@ use super::error::Error;
 const MAX_HELD: usize = 1 << 30;
 /// Memory for a record beside its request and the one sent before: names, ids, places in maps, and the change.
 const RECORD: usize = 500;
+/// Records of which the last requests are looked up at once: what is kept for that is a few MB, and each block of an earlier run is read once
+/// for most files.
+const AT_ONCE: usize = 1 << 16;
 
 /// Some of the pending records of a run.
 #[derive(Clone, Copy, Debug)]
@@ -74,21 +77,23 @@ pub(super) async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [
         return Ok(());
     }
     ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
-    let identities: Vec<&str> = candidates.iter().map(Candidate::identity).collect();
-    let mut all = vec![LastSent::default(); identities.len()];
-    let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
-        let sent = &mut all[place];
-        if sent.id.is_none() {
-            sent.id = id.map(Into::into);
+    for candidates in candidates.chunks_mut(AT_ONCE) {
+        let identities: Vec<&str> = candidates.iter().map(Candidate::identity).collect();
+        let mut all = vec![LastSent::default(); identities.len()];
+        let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
+            let sent = &mut all[place];
+            if sent.id.is_none() {
+                sent.id = id.map(Into::into);
+            }
+            if sent.body.is_none() && request.is_accepted {
+                sent.body = Some(body.into());
+            }
+            sent.id.is_some() && sent.body.is_some()
+        };
+        ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
+        for (candidate, sent) in candidates.iter_mut().zip(all) {
+            candidate.sent = sent;
         }
-        if sent.body.is_none() && request.is_accepted {
-            sent.body = Some(body.into());
-        }
-        sent.id.is_some() && sent.body.is_some()
-    };
-    ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
-    for (candidate, sent) in candidates.iter_mut().zip(all) {
-        candidate.sent = sent;
     }
     Ok(())
 }

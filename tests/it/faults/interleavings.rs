@@ -42,6 +42,8 @@ struct World {
     records: Records,
     stage: Stage,
     runs: Vec<Run>,
+    /// Uploads that were ended before they had changed anything, and resumed: they may have read what the service had then or later.
+    read_late: BTreeSet<RunId>,
     /// How many steps of each kind have changed the service.
     effects: BTreeMap<&'static str, usize>,
 }
@@ -69,7 +71,8 @@ fn play(records: Records, steps: &[&'static str]) {
 impl World {
     fn new(records: Records, seed: u64) -> World {
         let stage = Stage::new(seed, records.there());
-        let mut world = World { records, stage, runs: Vec::new(), effects: BTreeMap::new() };
+        let mut world =
+            World { records, stage, runs: Vec::new(), read_late: BTreeSet::new(), effects: BTreeMap::new() };
         for key in world.kept().into_keys() {
             world.write_as_another(key);
         }
@@ -110,7 +113,7 @@ impl World {
         let is_ended = self.stage.done(done).is_some();
         let kind = Kind::Upload { before: undoable.then(|| before.clone()) };
         self.runs.push(Run { id, kind, wanted, is_ended, changed: BTreeSet::new() });
-        self.check("upload", id, before, true);
+        self.check("upload", id, before, true, is_ended);
     }
 
     fn plan(&mut self, before: &Kept) {
@@ -148,7 +151,8 @@ impl World {
     }
 
     fn undo(&mut self, before: &Kept) {
-        let candidates = self.runs.iter().filter(|run| !run.changed.is_empty());
+        let is_known = |run: &&Run| !run.changed.is_empty() && !self.read_late.contains(&run.id);
+        let candidates = self.runs.iter().filter(is_known);
         let known: Vec<(RunId, Kept, Kept)> = candidates
             .map(|run| {
                 let earlier = match &run.kind {
@@ -181,6 +185,9 @@ impl World {
     /// Applies or resumes a run.
     fn send(&mut self, step: &'static str, id: RunId, before: &Kept) {
         let end = self.stage.end();
+        if matches!(self.run(id), Run { kind: Kind::Upload { .. }, changed, .. } if changed.is_empty()) {
+            self.read_late.insert(id);
+        }
         // Resumed without an approval, a plan is sent like any upload.
         let is_upload = step == "resume" && !self.stage.looks_again(id);
         let _ = write!(self.stage.story, "\n{step} {id}, end {end:?}");
@@ -199,13 +206,16 @@ impl World {
         });
         let is_ended = self.stage.done(done).is_some();
         self.run(id).is_ended |= is_ended;
-        self.check(step, id, before, is_upload);
+        self.check(step, id, before, is_upload, is_ended);
     }
 
     /// Compares what the service has with what a step of a run may have changed.
-    /// `is_upload`: whether it overwrites what others have written.
-    fn check(&mut self, step: &'static str, id: RunId, before: &Kept, is_upload: bool) {
-        let after = self.kept();
+    /// `is_upload`: whether it overwrites what others have written. `is_ended`: whether it was not ended early.
+    fn check(&mut self, step: &'static str, id: RunId, before: &Kept, is_upload: bool, is_ended: bool) {
+        let after = match is_ended {
+            true => self.kept(),
+            false => self.stage.settled(|| self.kept()),
+        };
         let _ = write!(self.stage.story, "\n  {before:?}\n  {after:?}");
         let run = self.runs.iter().find(|run| run.id == id).unwrap();
         let (story, mut changed) = (&self.stage.story, BTreeSet::new());

@@ -135,7 +135,10 @@ impl World {
 
     /// Compares the stock with what a step of a run may have changed.
     fn check(&mut self, step: &'static str, id: RunId, before: &[i64], finished: Option<&Finished>) {
-        let after = self.booked();
+        let after = match finished {
+            Some(_) => self.booked(),
+            None => self.stage.settled(|| self.booked()),
+        };
         let _ = write!(self.stage.story, "\n  {before:?}\n  {after:?}");
         let run = self.runs.iter_mut().find(|run| run.id == id).unwrap();
         let story = &self.stage.story;

@@ -20,6 +20,9 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::environment::context;
 
+/// So often the service has to show the same, 20 ms apart, before its requests count as handled.
+const SAME: u32 = 4;
+
 /// A service, a home folder, and what has happened so far.
 pub struct Stage {
     serving: Runtime,
@@ -113,6 +116,18 @@ impl Stage {
             runs.unwrap()
         });
         runs.first().map(|run| run.id)
+    }
+
+    /// Reads what the service has when it has handled the last requests of a sender that was ended.
+    pub fn settled<T: PartialEq>(&self, read: impl Fn() -> T) -> T {
+        let (mut last, mut same) = (read(), 0);
+        while same < SAME {
+            std::thread::sleep(Duration::from_millis(20));
+            let next = read();
+            same = if next == last { same + 1 } else { 0 };
+            last = next;
+        }
+        last
     }
 
     /// Adds an error to the story, and returns the result unless the command was ended or refused.

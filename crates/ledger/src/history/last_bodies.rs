@@ -23,9 +23,6 @@ impl Ledger {
         identities: &[&str],
         mut each: impl FnMut(usize, OtherRequest, Option<&str>, &str) -> bool,
     ) -> Result<(), Error> {
-        let mut pending: Vec<(i64, Seq)> = (0..).zip(identities).map(|(place, key)| (hash(&[key]), place)).collect();
-        pending.sort_unstable();
-        let mut known = self.known(scope.hash(), RunId::MIN, pending.iter().map(|(key, _)| *key)).await?;
         let ages = self.ages(scope).await?;
         let query = "SELECT id, is_indexed FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 AND has_plan = 1 \
                      ORDER BY id DESC";
@@ -36,8 +33,15 @@ impl Ledger {
             .bind(scope.record.name())
             .fetch_all(&self.reader)
             .await?;
-        for (run, is_indexed) in runs {
-            let Some(age) = ages.get(&run).filter(|age| age.is_sent) else { continue };
+        let sent = runs.into_iter().filter_map(|(run, is_indexed)| Some((run, is_indexed, ages.get(&run)?)));
+        let sent: Vec<_> = sent.filter(|(.., age)| age.is_sent).collect();
+        if sent.is_empty() {
+            return Ok(());
+        }
+        let mut pending: Vec<(i64, Seq)> = (0..).zip(identities).map(|(place, key)| (hash(&[key]), place)).collect();
+        pending.sort_unstable();
+        let mut known = self.known(scope.hash(), RunId::MIN, pending.iter().map(|(key, _)| *key)).await?;
+        for (run, is_indexed, age) in sent {
             // A request without a certain result may have another body than the one looked for, and older runs may have that.
             let may_have = |key: i64| match known.get(&key) {
                 Some(last) if last.request.is_some() => is_indexed < complete || last.family == age.age,

@@ -430,9 +430,9 @@ impl Planned {
                     let last = sent.last.get(&seq).and_then(|bodies| bodies.last.clone());
                     let candidate = Candidate {
                         seq,
-                        name: record.key.clone().or_else(|| row.map(|row| row.to_string())).unwrap_or_default(),
+                        name: record.key.clone().or_else(|| row.map(|row| row.to_string())).unwrap_or_default().into(),
                         row,
-                        target: record.target.clone(),
+                        target: record.target.clone().map(Into::into),
                         body: body.clone(),
                         sent: LastSent { id: None, body: last },
                         command: None,

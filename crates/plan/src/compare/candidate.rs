@@ -8,11 +8,11 @@ use sheetport_ledger::{Disposition, PlannedRecord, Seq};
 pub struct Candidate {
     pub seq: Seq,
     /// The name of the record for people.
-    pub name: String,
+    pub name: Box<str>,
     /// The number of its first row.
     pub row: Option<u64>,
     /// The id in the path of the request, for updates.
-    pub target: Option<String>,
+    pub target: Option<Box<str>>,
     /// The body of the request.
     pub body: Box<str>,
     /// What this machine sent last for the record.
@@ -33,12 +33,12 @@ impl Candidate {
         let is_gone = record.is_gone();
         let Disposition::Send(body) = record.disposition else { return None };
         let row = record.rows.first().copied();
-        let name = record.key.unwrap_or_else(|| row.map(|row| row.to_string()).unwrap_or_default());
+        let name = record.key.unwrap_or_else(|| row.map(|row| row.to_string()).unwrap_or_default()).into();
         Some(Candidate {
             seq,
             name,
             row,
-            target: record.target,
+            target: record.target.map(Into::into),
             body,
             sent: LastSent::default(),
             command: record.command,

@@ -5,7 +5,7 @@
 //! the id of a record in the list, and the values of fields. The result is for people and does not affect the upload.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -17,9 +17,10 @@ use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order,
 
 use super::candidate::Candidate;
 use super::fill_blank::{Found, Withheld};
+use super::keyed::Keyed;
 use super::odd_changes::{OddChange, Overview, is_status};
 use super::request_body::{external_id, object, record_of_body};
-use super::server_diff::{MAX_ANSWER, canonical, compared_text};
+use super::server_diff::{MAX_ANSWER, compared_text};
 use super::service_lines::{are_same_lines, sendable, shown};
 use super::service_list::{Connection, ListReader, list_of};
 use super::stock::{Looked, Stock, look_at_stocks};
@@ -158,10 +159,10 @@ pub fn difference<'a>(
     progress: &'a (dyn Fn(u64, u64) + Sync),
 ) -> BoxFuture<'a, Difference> {
     Box::pin(async move {
-        let (updates, creates): (Vec<Candidate>, Vec<Candidate>) =
-            candidates.into_iter().partition(|candidate| candidate.target.is_some());
-        let (counts, creates): (Vec<Candidate>, Vec<Candidate>) =
-            creates.into_iter().partition(|candidate| count::is_count(&candidate.body));
+        // Taken out in place: a file may have a million of them.
+        let mut creates = candidates;
+        let updates: Vec<Candidate> = creates.extract_if(.., |candidate| candidate.target.is_some()).collect();
+        let counts: Vec<Candidate> = creates.extract_if(.., |candidate| count::is_count(&candidate.body)).collect();
         let mut counted = Counted::new(kind.input(), depth);
         if !counts.is_empty() {
             let most = if depth == Depth::Preview { MAX_SINGLE } else { usize::MAX };
@@ -280,21 +281,11 @@ async fn read_list(
     creates: Vec<Candidate>,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) {
-    let mut by_key: HashMap<String, Candidate> = HashMap::new();
-    let mut keys_by_id: HashMap<Box<str>, String> = HashMap::new();
-    for candidate in creates {
-        match counted.key_of(&candidate.body, key) {
-            Some(name) => {
-                keys_by_id.extend(candidate.sent.id.clone().map(|id| (id, name.clone())));
-                by_key.insert(name, candidate);
-            }
-            None => counted.result.not_compared += 1,
-        }
-    }
-    let (mut has_keys, mut why_not) = (false, None);
+    let mut keyed = Keyed::new(key, creates);
+    let mut why_not = None;
     while !reader.is_over() && why_not.is_none() {
         let pages_left = reader.pages_left();
-        let is_too_long = pages_left > MAX_PAGES || pages_left > by_key.len() as u64 + 1;
+        let is_too_long = pages_left > MAX_PAGES || pages_left > keyed.len() as u64 + 1;
         if reader.next > 1 && is_too_long && counted.depth == Depth::Preview {
             why_not = Some(WhyNot::TooLong(reader.next - 1 + pages_left));
             break;
@@ -302,14 +293,7 @@ async fn read_list(
         match reader.pages().await {
             Ok(pages) => {
                 for entry in pages.iter().flat_map(Page::entries) {
-                    let name = match entry.field(key) {
-                        Some(json) => {
-                            has_keys = true;
-                            canonical(json)
-                        }
-                        None => entry.text("id").and_then(|id| keys_by_id.remove(&*id)),
-                    };
-                    if let Some(candidate) = name.and_then(|name| by_key.remove(&name)) {
+                    if let Some(candidate) = keyed.take(&entry) {
                         counted.compare(&candidate, entry.json());
                     }
                 }
@@ -317,11 +301,11 @@ async fn read_list(
             Err(error) => why_not = Some(error.into()),
         }
         progress(reader.next - 1, reader.next - 1 + reader.pages_left());
-        if reader.walk.entries > 0 && !has_keys && keys_by_id.is_empty() {
+        if reader.walk.entries > 0 && !keyed.has_shown_keys && !keyed.has_ids() {
             break;
         }
     }
-    if reader.walk.entries > 0 && !has_keys && why_not.is_none() {
+    if reader.walk.entries > 0 && !keyed.has_shown_keys && why_not.is_none() {
         why_not = Some(WhyNot::NoKeys);
     }
     reader.finish().await;
@@ -330,10 +314,11 @@ async fn read_list(
     {
         why_not = Some(WhyNot::Incomplete(reason));
     }
+    counted.result.not_compared += keyed.not_keyed;
     match why_not {
-        None => by_key.values().for_each(|candidate| counted.add(candidate, Change::New)),
+        None => keyed.rest().for_each(|candidate| counted.add(&candidate, Change::New)),
         Some(why) => {
-            counted.result.not_compared += by_key.len() as u64;
+            counted.result.not_compared += keyed.len() as u64;
             counted.result.why_not = Some(why);
         }
     }
@@ -413,13 +398,6 @@ impl Counted {
         *count += 1;
     }
 
-    /// Returns the key of a request as the list shows it.
-    fn key_of(&self, body: &str, key: &str) -> Option<String> {
-        let members = object_fields(body)?;
-        let (_, json) = members.iter().find(|(name, _)| listed_name(name) == key)?;
-        canonical(json)
-    }
-
     /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
         if self.depth == Depth::Fields {
@@ -465,7 +443,7 @@ impl Counted {
                     let odd = change.overview.add(&shown, &new, is_number);
                     let planned = count::moved(&shown, &new).filter(|_| field == COUNTED);
                     let planned = planned.map_or_else(|| new.clone(), |moved| format!("{new} ({moved:+})"));
-                    change.add_sample(odd.is_some(), || (candidate.name.clone(), shown, planned));
+                    change.add_sample(odd.is_some(), || (candidate.name.to_string(), shown, planned));
                     changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd });
                 }
             }
@@ -549,7 +527,7 @@ mod tests {
     fn candidate(body: &str) -> Candidate {
         Candidate {
             seq: 0,
-            name: "A".to_owned(),
+            name: "A".into(),
             row: None,
             target: None,
             body: body.into(),

@@ -6,6 +6,7 @@ mod fill_blank;
 mod find_orders;
 mod find_sent_lines;
 mod gone;
+mod keyed;
 mod known_texts;
 mod lookups;
 mod moved_on;
