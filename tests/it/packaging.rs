@@ -29,6 +29,7 @@ fn succeeds(command: &mut Command) -> String {
 fn archives(folder: &Path) -> BTreeMap<String, String> {
     let endings = [
         "aarch64-apple-darwin.tar.gz",
+        "aarch64-unknown-linux-musl.tar.gz",
         "x86_64-apple-darwin.tar.gz",
         "x86_64-pc-windows-msvc.zip",
         "x86_64-unknown-linux-musl.tar.gz",
