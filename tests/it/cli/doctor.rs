@@ -30,7 +30,19 @@ fn a_sound_machine_has_no_problem() {
     let found = served.sheetport(&place, ["doctor", "--json"]).exits(0).json();
     let names: Vec<&str> =
         found["checks"].as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
-    let all = ["reader", "folder", "space", "ledger", "address", "tokens", "expiry", "connection", "service", "clock"];
+    let all = [
+        "system",
+        "reader",
+        "folder",
+        "space",
+        "ledger",
+        "address",
+        "tokens",
+        "expiry",
+        "connection",
+        "service",
+        "clock",
+    ];
     assert_eq!(names, all);
     assert_eq!(found["problems"], 0, "{found}");
     assert_eq!(check(&found, "ledger"), ("ok", "1 run checked, no damage", None));

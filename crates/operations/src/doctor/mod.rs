@@ -4,6 +4,7 @@ mod access;
 mod finding;
 mod folders;
 mod reader;
+mod system;
 
 pub use finding::{Finding, Health};
 
@@ -15,7 +16,8 @@ use super::context::Context;
 /// plus a renewal of an expired token.
 pub fn examine(context: &Context, is_offline: bool) -> BoxFuture<'_, Vec<Finding>> {
     Box::pin(async move {
-        let mut findings = vec![reader::protections()];
+        let mut findings = system::guarantees();
+        findings.push(reader::protections());
         findings.push(folders::home(context));
         findings.push(folders::space(context));
         findings.push(folders::ledger(context).await);
