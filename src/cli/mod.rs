@@ -137,6 +137,8 @@ pub enum Command {
     Schema(Schema),
     /// Print the completions of a shell
     Completions(Completions),
+    /// Print the licences of Sheetport and of everything by others that it contains
+    Licenses,
     /// Write the pages of the manual
     #[command(hide = true)]
     Man(Man),
@@ -158,6 +160,7 @@ impl Command {
                 | Command::Serve(_)
                 | Command::Schema(_)
                 | Command::Completions(_)
+                | Command::Licenses
                 | Command::Man(_)
                 | Command::Help(_)
         )

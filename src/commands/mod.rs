@@ -176,6 +176,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Config => Ok(setup::config::config(&settings)),
         Command::Schema(args) => Ok(help::terminal::schema(&args)),
         Command::Completions(args) => Ok(help::terminal::completions(&args)),
+        Command::Licenses => Ok(help::terminal::licenses()),
         Command::Man(args) => help::terminal::man(&args),
         Command::Help(args) => help(&args, settings.output.json),
     }

@@ -5,6 +5,7 @@
 // The tests of the service run over two databases.
 #![allow(clippy::duplicate_mod)]
 
+mod allowed_calls;
 mod cli;
 mod damage;
 mod docs;
@@ -16,6 +17,7 @@ mod hostile;
 mod house;
 mod ledger;
 mod manifests;
+mod notices;
 mod packaging;
 mod postgres;
 mod serve_load;

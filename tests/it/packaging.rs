@@ -193,6 +193,7 @@ fn an_archive_has_the_executable_with_its_pages_and_is_the_same_each_time() {
         "completions/_sheetport",
         "LICENSE-MIT",
         "README.md",
+        "third-party.txt",
     ] {
         assert!(unpacked.join(file).metadata().unwrap().len() > 500, "{file}");
     }
@@ -216,7 +217,17 @@ fn the_image_is_static_and_its_tokens_fit_the_service() {
     );
     assert!(build.contains("/image/etc/ssl/certs/ca-certificates.crt") && last.contains("USER 1000:1000"), "{image}");
     let version = Regex::new(r"rust:([0-9.]+)-slim").unwrap().captures(&image).unwrap()[1].to_owned();
-    assert!(read("Cargo.toml").contains(&format!("rust-version = \"{version}")), "{version}");
+    let manifest = read("Cargo.toml");
+    assert!(manifest.contains(&format!("rust-version = \"{version}")), "{version}");
+    let label = |name: &str| {
+        let pattern = format!("org\\.opencontainers\\.image\\.{name}=\"(.*)\"");
+        Regex::new(&pattern).unwrap().captures(last).unwrap()[1].to_owned()
+    };
+    assert_eq!(label("version"), VERSION);
+    for (name, key) in [("licenses", "license"), ("description", "description")] {
+        let value = label(name);
+        assert!(manifest.contains(&format!("{key} = \"{value}\"")), "{name}: {value}");
+    }
 
     let compose = read("packaging/compose.yaml");
     let value =

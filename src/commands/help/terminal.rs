@@ -1,4 +1,4 @@
-//! `completions`, `man` and `schema`: descriptions of the commands for shells, for `man` and for programs.
+//! `completions`, `man` and `schema`: descriptions of the commands for shells, for `man` and for programs. `licenses`: what the executable contains.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,6 +12,10 @@ use crate::error::{Exit, Failure};
 use crate::ui;
 
 const NAME: &str = "sheetport";
+/// The licence of Sheetport that is shorter. The notices below contain the other.
+const LICENCE: &str = include_str!("../../../LICENSE-MIT");
+/// Written by packaging/notices.
+const THIRD_PARTY: &str = include_str!("../../../packaging/third-party.txt");
 
 /// Prints the completions of a shell.
 pub(in crate::commands) fn completions(args: &Completions) -> Exit {
@@ -25,6 +29,12 @@ pub(in crate::commands) fn completions(args: &Completions) -> Exit {
 pub(in crate::commands) fn schema(args: &Schema) -> Exit {
     let schema = operations::schema(args.name).expect("each name of the flag has a schema");
     ui::text(&format!("{schema:#}"));
+    Exit::Done
+}
+
+/// Prints the licences and notices, without which nobody may pass the executable on.
+pub(in crate::commands) fn licenses() -> Exit {
+    ui::text(&[LICENCE, "\n", THIRD_PARTY].concat());
     Exit::Done
 }
 
