@@ -21,6 +21,14 @@ Examples:
 
 docs/jobs.md describes the file of a job.";
 
+const STATUS_HELP: &str = "\
+A job is late if a start of its schedule is over by more than 15 minutes and it has not begun since. Jobs are known once they have run
+or were entered into a scheduler by `job schedule --install`. The exit code is 1 if a job is late.
+
+Examples:
+  sheetport job status
+  sheetport job status nightly.toml --json";
+
 #[derive(Subcommand, Debug)]
 pub enum Job {
     /// Run the uploads and exports of a job in their order, and send its notices
@@ -28,16 +36,20 @@ pub enum Job {
     Run(JobFile),
     /// Find all mistakes in the file of a job, and what is missing to run it
     Check(JobFile),
+    /// Show when jobs last ran and how that ended, when they are due, and which are late
+    #[command(after_help = STATUS_HELP)]
+    Status(JobsShown),
     /// Print the entry for the scheduler of the system, install it, or remove it
     Schedule(JobSchedule),
 }
 
 impl Job {
-    /// Returns the path of the job's file.
-    pub fn file(&self) -> &Path {
+    /// Returns the path of the job's file, if the command is about one job.
+    pub fn file(&self) -> Option<&Path> {
         match self {
-            Job::Run(job) | Job::Check(job) => &job.file,
-            Job::Schedule(job) => &job.job.file,
+            Job::Run(job) | Job::Check(job) => Some(&job.file),
+            Job::Status(shown) => shown.file.as_deref(),
+            Job::Schedule(job) => Some(&job.job.file),
         }
     }
 }
@@ -47,6 +59,13 @@ pub struct JobFile {
     /// TOML file with the steps of the job
     #[arg(value_name = "JOB")]
     pub file: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub struct JobsShown {
+    /// TOML file of a job [default: all jobs that have run here or are scheduled]
+    #[arg(value_name = "JOB")]
+    pub file: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

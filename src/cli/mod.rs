@@ -25,7 +25,7 @@ pub use self::export::Export;
 pub use self::flag_groups::{Input, Mark, Pacing, Reading, Sending, Titles};
 pub use self::global::{Color, Global, LogFormat};
 pub use self::help::{Completions, Help, Man, Schema, language, texts};
-pub use self::job::{Job, JobFile, JobSchedule};
+pub use self::job::{Job, JobFile, JobSchedule, JobsShown};
 pub use self::review::Review;
 pub(crate) use self::runs::age;
 pub use self::runs::{

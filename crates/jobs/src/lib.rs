@@ -8,6 +8,7 @@
 //! | [`definition`] | files of jobs, read with all mistakes |
 //! | [`inbox`](mod@inbox), [`worker_inbox`] | waiting files in a folder or a bucket, and files taken out |
 //! | [`lock`], [`outcome`] | the lock against a second process, and how a job ended |
+//! | [`status`] | the last run of a job, its next start, and whether it is late |
 //! | [`notices`] | commands, webhooks and mail |
 //! | [`scheduler`] | entries for cron, systemd, launchd and the Task Scheduler |
 //! | [`work`](mod@work) | workers: parts of queued runs, until stopped |
@@ -27,16 +28,18 @@ mod notices;
 mod outcome;
 mod run_job;
 mod scheduler;
+mod status;
 pub(crate) mod upload_step;
 mod work;
 mod worker_inbox;
 
 pub use definition::{Job, Occasion, Schedule, Step, UploadStep, Work, load_job};
 pub use inbox::Waiting;
-pub use lock::PreviousRun;
+pub use lock::{PreviousRun, note_schedule, record_exit};
 pub use notices::{News, Notified, missing_secrets, notify};
 pub use outcome::{ExportFailure, FileOutcome, JobObserver, JobRun, Place, StepOutcome};
 pub use run_job::run_job;
 pub use scheduler::{Entry, EntryFile, Installed, Nightly, NightlyJob, Scheduler, install, obstacles, uninstall};
+pub use status::{JobStatus, examine_jobs, job_status, known_jobs, lateness};
 pub use work::{LedgerHealth, Left, Obstacle, Unsent, WorkEvent, Working, work};
 pub use worker_inbox::{InboxRequest, inbox};

@@ -24,6 +24,18 @@ pub struct JobRun {
     pub warnings: Vec<String>,
 }
 
+impl JobRun {
+    /// Returns the number of files that were uploaded or written.
+    pub fn files(&self) -> u64 {
+        let of_step = |step: &StepOutcome| match step {
+            StepOutcome::Uploaded { files, .. } => files.len(),
+            StepOutcome::Exported(results) => results.iter().filter(|result| result.is_ok()).count(),
+            StepOutcome::Failed(_) | StepOutcome::NotRun(_) => 0,
+        };
+        self.steps.iter().map(|step| of_step(step) as u64).sum()
+    }
+}
+
 /// How a step ended.
 #[derive(Debug)]
 pub enum StepOutcome {

@@ -1,5 +1,6 @@
-//! `job`: runs, checks and schedules jobs.
+//! `job`: runs, checks, shows and schedules jobs.
 
+mod status;
 mod summary;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::json;
 use sheetport_jobs::{Entry, JobObserver, Scheduler, Work, load_job, missing_secrets};
 use sheetport_language::say;
+use sheetport_operations::context::now;
 use sheetport_operations::{CommandLine, Event};
 use sheetport_send::{Stage, Stopping, pass_on};
 use sheetport_storage::ObjectAddress;
@@ -24,13 +26,14 @@ pub(super) async fn run(args: &cli::Job, settings: &Settings) -> Result<Exit, Fa
     match args {
         cli::Job::Run(args) => run_job(args, settings).await,
         cli::Job::Check(args) => check(args, settings),
+        cli::Job::Status(args) => status::run(args, settings),
         cli::Job::Schedule(args) => schedule(args, settings),
     }
 }
 
 /// Returns the profile in a job file. Mistakes are reported when the job is loaded again.
 pub fn profile_of_job(args: &cli::Job) -> Option<String> {
-    load_job(args.file()).ok()?.profile
+    load_job(args.file()?).ok()?.profile
 }
 
 async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
@@ -71,9 +74,13 @@ async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
     let mut run = sheetport_jobs::run_job(context, &job, &stopping, observer).await?;
     run.warnings.extend(warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     let again = CommandLine::new(context, "job run").file(&args.file).to_string();
+    let (began, files) = (run.began, run.files());
     let mut summary = JobSummary::of(&job, run, interrupt.exit(), again);
     let notified = sheetport_jobs::notify(context, &job, &summary.news(&job)).await;
     summary.add_notices(&notified);
+    if let Err(error) = sheetport_jobs::record_exit(context, &job.path, began, summary.exit as u8, files) {
+        ui::remark(Failure::from(error).to_string());
+    }
     summary.print(output);
     Ok(summary.exit)
 }
@@ -147,6 +154,10 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
         (_, true) => Some(sheetport_jobs::uninstall(&entry, scheduler)?),
         _ => None,
     };
+    // From now on, `doctor` and `job status` expect its runs.
+    if installed.is_some() {
+        sheetport_jobs::note_schedule(context, &job.path, args.install.then(now))?;
+    }
     let files = entry.files(scheduler);
     if settings.output.json {
         let files = files.iter().map(|file| json!({"name": file.name, "text": file.text})).collect::<Vec<_>>();

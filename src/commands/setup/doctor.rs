@@ -10,7 +10,8 @@ use crate::settings::Settings;
 use crate::ui;
 
 pub(in crate::commands) async fn run(args: &Doctor, settings: &Settings) -> Result<Exit, Failure> {
-    let findings = operations::examine(&settings.context, args.offline).await;
+    let mut findings = operations::examine(&settings.context, args.offline).await;
+    findings.extend(sheetport_jobs::examine_jobs(&settings.context));
     let count = |health: Health| findings.iter().filter(|finding| finding.health == health).count();
     let (problems, warnings) = (count(Health::Problem), count(Health::Warning));
     if settings.output.json {

@@ -75,6 +75,11 @@ impl Reader<'_> {
             profile: raw.profile,
             steps,
             notices: raw.notify.into_iter().filter_map(notice).collect(),
+            heartbeat: notice_keys::heartbeat(
+                (raw.heartbeat, raw.heartbeat_env, raw.heartbeat_file),
+                self.folder,
+                self.notes,
+            ),
             schedule: raw.schedule.and_then(|raw| schedule_keys::read(raw, self.notes)),
         })
     }

@@ -1,5 +1,6 @@
 //! Job files: their model, their keys, and how they are loaded.
 
+mod due;
 mod load;
 mod model;
 mod notice_keys;

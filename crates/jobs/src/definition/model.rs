@@ -16,6 +16,8 @@ pub struct Job {
     pub profile: Option<String>,
     pub steps: Vec<Step>,
     pub notices: Vec<Notice>,
+    /// The address that is called after each run with exit code 0, so that somebody elsewhere notices a run that never comes.
+    pub heartbeat: Option<Secret>,
     pub schedule: Option<Schedule>,
 }
 
@@ -196,6 +198,11 @@ impl Default for Schedule {
 }
 
 impl Job {
+    /// Returns the secrets of the notices and of the heartbeat.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        self.notices.iter().filter_map(|notice| notice.by.secret()).chain(&self.heartbeat)
+    }
+
     /// Returns the folder of the job file. Paths in the file are relative to this folder.
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))

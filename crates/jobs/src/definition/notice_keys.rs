@@ -28,7 +28,7 @@ pub(super) fn read(raw: Spanned<RawNotice>, folder: &Path, notes: &Notes<'_>) ->
         }
         Channel::Command(words)
     });
-    let webhook = webhook(raw.webhook, notes).or_else(|| secret(raw.webhook_env, raw.webhook_file, folder));
+    let webhook = address("webhook", raw.webhook, notes).or_else(|| secret(raw.webhook_env, raw.webhook_file, folder));
     let has_mail = raw.mail.is_some();
     let mail = raw.mail.and_then(|raw| mail(raw, folder, notes)).map(|mail| Channel::Mail(Box::new(mail)));
     let mut channels: Vec<Channel> = [command, webhook.map(Channel::Webhook), mail].into_iter().flatten().collect();
@@ -56,13 +56,22 @@ fn occasions(names: Option<Spanned<Texts>>, notes: &Notes<'_>) -> Vec<Occasion> 
     occasions
 }
 
-fn webhook(address: Option<Spanned<String>>, notes: &Notes<'_>) -> Option<Secret> {
+/// Reads `heartbeat`, `heartbeat_env` and `heartbeat_file`.
+pub(super) fn heartbeat(
+    (plain, variable, file): (Option<Spanned<String>>, Option<String>, Option<String>),
+    folder: &Path,
+    notes: &Notes<'_>,
+) -> Option<Secret> {
+    address("heartbeat", plain, notes).or_else(|| secret(variable, file, folder))
+}
+
+fn address(key: &str, address: Option<Spanned<String>>, notes: &Notes<'_>) -> Option<Secret> {
     let address = address?;
     let place = address.span();
     let address = address.into_inner();
     if !(address.starts_with("https://") || address.starts_with("http://") && is_local(&address)) {
         let hint = Some("write the address as https://…");
-        notes.note(place, "the webhook is not an address that begins with https://", hint);
+        notes.note(place, format!("the {key} is not an address that begins with https://"), hint);
     }
     Some(Secret::Plain(address))
 }

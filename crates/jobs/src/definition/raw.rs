@@ -24,6 +24,9 @@ pub(super) struct RawJob {
     _step: IgnoredAny,
     #[serde(default)]
     pub notify: Vec<Spanned<RawNotice>>,
+    pub heartbeat: Option<Spanned<String>>,
+    pub heartbeat_env: Option<String>,
+    pub heartbeat_file: Option<String>,
     pub schedule: Option<Spanned<RawSchedule>>,
 }
 

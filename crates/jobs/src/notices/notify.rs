@@ -42,14 +42,21 @@ pub fn notify<'a>(context: &'a Context, job: &'a Job, news: &'a News) -> BoxFutu
             };
             notified.push(Notified { by: notice.by.name(), on, error: sent.err() });
         }
+        // Last, because a notice that was not sent is a failure, too.
+        if let Some(address) = &job.heartbeat
+            && news.exit == 0
+            && notified.iter().all(|notified| notified.error.is_none())
+        {
+            let beaten = heartbeat(context, job, address).await;
+            notified.push(Notified { by: "heartbeat", on: vec![Occasion::Success], error: beaten.err() });
+        }
         notified
     })
 }
 
 /// Returns the secrets of a job's notices that can't be read now, each with the reason.
 pub fn missing_secrets(job: &Job) -> Vec<String> {
-    let secrets = job.notices.iter().filter_map(|notice| notice.by.secret());
-    secrets.filter_map(|secret| read(secret).err()).collect()
+    job.secrets().filter_map(|secret| read(secret).err()).collect()
 }
 
 /// Reads the reports, up to a maximum total size.
@@ -74,8 +81,7 @@ async fn command(job: &Job, words: Vec<String>, news: &News) -> Result<(), Strin
     let [program, arguments @ ..] = words.as_slice() else { return Ok(()) };
     let mut command = programs::of_user(program);
     command.args(arguments).current_dir(job.folder());
-    let secrets = job.notices.iter().filter_map(|notice| notice.by.secret());
-    for name in secrets.filter_map(Secret::variable) {
+    for name in job.secrets().filter_map(Secret::variable) {
         command.env_remove(name);
     }
     let reports: Vec<String> = news.reports.iter().map(|path| path.display().to_string()).collect();
@@ -113,6 +119,12 @@ fn run(mut command: Command, program: &str, input: &str) -> Result<(), String> {
             None => std::thread::sleep(POLL),
         }
     }
+}
+
+/// Tells a monitor that the job ran, and nothing of its records.
+async fn heartbeat(context: &Context, job: &Job, address: &Secret) -> Result<(), String> {
+    let address = read(address)?;
+    post_json(address.expose_secret(), &context.connection, &json!({ "job": job.name, "exit": 0 })).await
 }
 
 /// Posts the summary as JSON. Chat programs show the field `text`.

@@ -3,17 +3,19 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use jiff::Zoned;
 use sheetport_client::auth::TokenOrigin;
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::digest;
 use sheetport_mapping::builtin;
 use sheetport_operations::command_line::CommandLine;
-use sheetport_operations::context::Context;
+use sheetport_operations::context::{Context, now};
 use sheetport_operations::error::Error;
 use sheetport_sheet::write::{Existing, WholeFile};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::super::definition::{Job, parse};
+use super::super::lock;
 use super::entry::{Entry, Scheduler};
 use super::install::{Installed, install};
 
@@ -120,9 +122,13 @@ impl Nightly {
         }
         let scheduler = Scheduler::usual();
         let entry = Entry::of(&job, program, context);
+        let installed = install(&entry, scheduler);
+        if installed.is_ok() {
+            lock::note_schedule(context, &file, Some(now()))?;
+        }
         let schedule = || CommandLine::new(context, "job schedule").file(&file);
         Ok(NightlyJob {
-            installed: install(&entry, scheduler),
+            installed,
             run: CommandLine::new(context, "job run").file(&file).to_string(),
             remove: schedule().switch("remove", true).to_string(),
             obstacles: obstacles(&job, context),
@@ -153,6 +159,12 @@ pub fn obstacles(job: &Job, context: &Context) -> Vec<String> {
     let mut found = Vec::new();
     if job.schedule.is_none() {
         found.push("the job has no [schedule], so it runs every day at 04:30".to_owned());
+    }
+    let schedule = job.schedule.clone().unwrap_or_default();
+    if let Some(day) = schedule.odd_day(&Zoned::now()) {
+        found.push(format!(
+            "on {day}, the clock skips or repeats the time of the schedule; choose another, such as 04:30"
+        ));
     }
     match context.tokens_from {
         Some(TokenOrigin::Environment) => found.push(

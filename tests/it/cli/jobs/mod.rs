@@ -5,6 +5,7 @@ mod kills;
 mod notices;
 mod schedule;
 mod smtp;
+mod status;
 
 use std::fs;
 
