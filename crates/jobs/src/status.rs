@@ -80,10 +80,11 @@ fn status_of(context: &Context, job: Job, now: &Zoned) -> JobStatus {
     let known = lock::of(context, &job.path);
     // Without [schedule], a job is only due if its entry was installed, at the usual time.
     let schedule = job.schedule.clone().or_else(|| known.scheduled.map(|_| Default::default()));
+    let zone = job.zone();
     let began = known.last.as_ref().map(|last| last.began);
     // A job that was just installed missed nothing before that.
-    let since = began.max(known.scheduled).map(zoned);
-    let next = schedule.as_ref().and_then(|schedule| schedule.next(now));
+    let since = began.max(known.scheduled).map(|millis| zoned(millis).with_time_zone(zone.clone()));
+    let next = schedule.as_ref().and_then(|schedule| schedule.next(&now.with_time_zone(zone)));
     let missed = schedule.zip(since).and_then(|(schedule, since)| schedule.next(&since));
     let missed = missed.filter(|due| !known.is_running && now.duration_since(due) > GRACE);
     JobStatus { name: job.name, file: job.path, is_running: known.is_running, last: known.last, next, missed }

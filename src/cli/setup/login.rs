@@ -42,7 +42,7 @@ pub struct Whoami {
 const DOCTOR_NOTES: &str = "\
 Checks the protections of the process that reads workbooks, by trying them; the folder of SHEETPORT_HOME, its free space and
 the ledger; the address, the tokens and when they end; the proxy and the certificates; and with one request, whether the
-service accepts the token and how far its clock is off. Changes nothing.
+service accepts the token and how far its clock is off; and whether a job is late. Changes nothing.
 
 The exit code is 1 if there is a problem, and 0 if there are only warnings.
 

@@ -149,6 +149,9 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
     })?;
     let scheduler = args.scheduler.unwrap_or_else(Scheduler::usual);
     let entry = Entry::of(&job, &program, context);
+    if !args.remove {
+        entry.check_zone(scheduler)?;
+    }
     let installed = match (args.install, args.remove) {
         (true, _) => Some(sheetport_jobs::install(&entry, scheduler)?),
         (_, true) => Some(sheetport_jobs::uninstall(&entry, scheduler)?),

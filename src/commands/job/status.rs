@@ -70,11 +70,11 @@ fn print(status: &JobStatus, now: &Zoned) {
         }
     }
     if let Some(missed) = &status.missed {
-        let (late, due) = (lateness(missed, now), shown(missed));
+        let (late, due) = (lateness(missed, now), in_system_zone(missed));
         ui::line(say!("  LATE by {late}: due {due}, and not begun since"));
     }
     if let Some(next) = &status.next {
-        ui::line(say!("  next due {}", shown(next)));
+        ui::line(say!("  next due {}", in_system_zone(next)));
     }
 }
 
@@ -106,6 +106,11 @@ fn as_json(status: &JobStatus) -> Value {
 
 fn local(millis: i64) -> String {
     shown(&Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system()))
+}
+
+/// Formats a start in the zone of the machine, like all other times.
+fn in_system_zone(time: &Zoned) -> String {
+    shown(&time.with_time_zone(TimeZone::system()))
 }
 
 fn shown(time: &Zoned) -> String {

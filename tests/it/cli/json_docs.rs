@@ -131,6 +131,7 @@ fn every_field_of_the_json_output_is_documented() {
     let jobs = [json(&["job", "run", "nightly.toml"], 3), json(&["job", "run", "nightly.toml"], 3)];
     compare("job run", &jobs);
     compare("job check", &[json(&["job", "check", "nightly.toml"], 0)]);
+    compare("job status", &[json(&["job", "status", "nightly.toml"], 0)]);
     compare("job schedule", &[json(&["job", "schedule", "nightly.toml", "--for", "cron"], 0)]);
     compare("logout", &[json(&["logout"], 0)]);
     compare("view", &[json(&["view", "items.csv"], 0)]);

@@ -80,6 +80,7 @@ impl Reader<'_> {
                 self.folder,
                 self.notes,
             ),
+            zone: raw.schedule.as_ref().and_then(|raw| schedule_keys::zone(raw.get_ref(), self.notes)),
             schedule: raw.schedule.and_then(|raw| schedule_keys::read(raw, self.notes)),
         })
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
 use sheetport_operations::exports::ExportRequest;
 
 use super::raw::UploadKeys;
@@ -19,6 +20,8 @@ pub struct Job {
     /// The address that is called after each run with exit code 0, so that somebody elsewhere notices a run that never comes.
     pub heartbeat: Option<Secret>,
     pub schedule: Option<Schedule>,
+    /// The time zone of the schedule. `None` for that of the machine.
+    pub zone: Option<TimeZone>,
 }
 
 #[derive(Debug)]
@@ -201,6 +204,11 @@ impl Job {
     /// Returns the secrets of the notices and of the heartbeat.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
         self.notices.iter().filter_map(|notice| notice.by.secret()).chain(&self.heartbeat)
+    }
+
+    /// Returns the time zone of the schedule.
+    pub(crate) fn zone(&self) -> TimeZone {
+        self.zone.clone().unwrap_or_else(TimeZone::system)
     }
 
     /// Returns the folder of the job file. Paths in the file are relative to this folder.

@@ -138,6 +138,7 @@ pub(super) struct RawSchedule {
     pub every: Option<Parsed<Time>>,
     pub at: Option<Spanned<String>>,
     pub days: Option<Spanned<Texts>>,
+    pub zone: Option<Spanned<String>>,
 }
 
 /// A length of time.

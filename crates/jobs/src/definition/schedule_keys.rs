@@ -1,5 +1,6 @@
 //! Reads `[schedule]`.
 
+use jiff::tz::TimeZone;
 use sheetport_documents::{Notes, Parsed};
 use toml::Spanned;
 
@@ -9,10 +10,21 @@ use super::raw::{RawSchedule, Time};
 /// The days of the week in job files.
 pub(super) const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
+/// Reads the time zone of a schedule. Returns `None` if there is none, and after a mistake.
+pub(super) fn zone(raw: &RawSchedule, notes: &Notes<'_>) -> Option<TimeZone> {
+    let name = raw.zone.as_ref()?;
+    let zone = TimeZone::get(name.get_ref()).ok();
+    if zone.is_none() {
+        let hint = Some("write it as Europe/Berlin");
+        notes.note(name.span(), format!("zone: '{}' is not a time zone", name.get_ref()), hint);
+    }
+    zone
+}
+
 /// Reads a schedule. Returns `None` after a mistake.
 pub(super) fn read(raw: Spanned<RawSchedule>, notes: &Notes<'_>) -> Option<Schedule> {
     let span = raw.span();
-    let RawSchedule { every, at, days } = raw.into_inner();
+    let RawSchedule { every, at, days, zone: _ } = raw.into_inner();
     let at = at.and_then(|text| {
         let time = text.get_ref().split_once(':').and_then(|(hour, minute)| {
             let is_plain = hour.len() <= 2 && minute.len() == 2;

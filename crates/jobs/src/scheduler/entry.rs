@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::tz::TimeZone;
 use sheetport_files::absolute_path::absolute;
 use sheetport_operations::command_line::{Given, quoted_for_posix};
 use sheetport_operations::context::Context;
+use sheetport_operations::error::Error;
 
 use super::super::definition::{Job, Schedule};
 
@@ -54,6 +56,8 @@ pub struct Entry {
     pub words: Vec<String>,
     pub folder: PathBuf,
     pub schedule: Schedule,
+    /// The time zone of the schedule, if it is not that of the machine.
+    pub zone: Option<String>,
 }
 
 /// A file of a scheduler.
@@ -87,6 +91,21 @@ impl Entry {
             words,
             folder: job.folder().to_owned(),
             schedule: job.schedule.clone().unwrap_or_default(),
+            zone: job.zone.as_ref().and_then(foreign),
+        }
+    }
+
+    /// Refuses a schedule in another time zone than the machine's for schedulers that have no zones.
+    ///
+    /// # Errors
+    /// If the scheduler would start the job at another time.
+    pub fn check_zone(&self, scheduler: Scheduler) -> Result<(), Error> {
+        match (&self.zone, scheduler) {
+            (None, _) | (_, Scheduler::Systemd) => Ok(()),
+            (Some(zone), _) => Err(Error::invalid(
+                format!("{} starts jobs by the clock of this machine, which is not that of {zone}", scheduler.name()),
+                "use --for systemd, set the time zone of the machine, or leave out zone",
+            )),
         }
     }
 
@@ -154,6 +173,8 @@ impl Entry {
             Schedule::Every { minutes } if *minutes < 60 => format!("*-*-* *:00/{minutes}:00"),
             Schedule::Every { minutes } => format!("*-*-* 00/{}:00:00", minutes / 60),
         };
+        let zone = self.zone.as_ref().map_or_else(String::new, |zone| format!(" {zone}"));
+        let time = format!("{time}{zone}");
         // `Persistent` makes up for a run missed while the machine was off.
         format!(include_str!("entry_files/systemd.timer"), title = self.title.replace('%', "%%"), time = time)
     }
@@ -222,6 +243,12 @@ impl Entry {
     }
 }
 
+/// Returns the name of a time zone, unless it is that of this machine.
+fn foreign(zone: &TimeZone) -> Option<String> {
+    let is_ours = zone.iana_name() == TimeZone::system().iana_name();
+    zone.iana_name().filter(|_| !is_ours).map(str::to_owned)
+}
+
 /// Quotes a word for the line of a unit.
 fn systemd(word: &str) -> String {
     let escaped = word.replace('%', "%%").replace('$', "$$").replace('\\', "\\\\").replace('"', "\\\"");
@@ -268,6 +295,7 @@ mod tests {
                 .to_vec(),
             folder: PathBuf::from("/home/anna/my jobs"),
             schedule,
+            zone: None,
         }
     }
 
@@ -311,6 +339,15 @@ mod tests {
             assert!(text(Scheduler::Systemd).contains(systemd), "{}", text(Scheduler::Systemd));
             assert!(text(Scheduler::Windows).contains(windows), "{}", text(Scheduler::Windows));
         }
+    }
+
+    #[test]
+    fn only_systemd_knows_time_zones() {
+        let entry = Entry { zone: Some("Asia/Tokyo".to_owned()), ..entry(Schedule::default()) };
+        let timer = entry.files(Scheduler::Systemd).pop().expect("a timer").text;
+        assert!(timer.contains("OnCalendar=*-*-* 04:30:00 Asia/Tokyo\n"), "{timer}");
+        let refused = Scheduler::ALL.map(|scheduler| entry.check_zone(scheduler).is_err());
+        assert_eq!(refused, [true, false, true, true]);
     }
 
     #[test]

@@ -161,7 +161,7 @@ pub fn obstacles(job: &Job, context: &Context) -> Vec<String> {
         found.push("the job has no [schedule], so it runs every day at 04:30".to_owned());
     }
     let schedule = job.schedule.clone().unwrap_or_default();
-    if let Some(day) = schedule.odd_day(&Zoned::now()) {
+    if let Some(day) = schedule.odd_day(&Zoned::now().with_time_zone(job.zone())) {
         found.push(format!(
             "on {day}, the clock skips or repeats the time of the schedule; choose another, such as 04:30"
         ));

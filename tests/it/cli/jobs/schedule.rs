@@ -48,6 +48,22 @@ fn entries_run_the_job_quietly_with_its_folders() {
 }
 
 #[test]
+fn times_of_another_zone_or_that_the_clock_skips_are_told() {
+    let place = with_programs(&[]);
+    let job = |more: &str| format!("[[step]]\nexport = \"items\"\noutput = \"items.csv\"\n[schedule]\n{more}\n");
+    let tokyo = |words: &[&str]| schedule(&place, words).env("TZ", "Europe/Berlin");
+    place.write("nightly.toml", job("at = \"05:15\"\nzone = \"Asia/Tokyo\""));
+    tokyo(&["--for", "systemd"]).exits(0).shows(&["OnCalendar=*-*-* 05:15:00 Asia/Tokyo"]);
+    tokyo(&["--for", "cron"]).exits(2).says(&["which is not that of Asia/Tokyo", "--for systemd"]);
+    let next = place.sheetport(["job", "status", "nightly.toml", "--json"]).exits(0).json();
+    assert!(next["jobs"][0]["next"].as_str().unwrap().ends_with("T20:15:00Z"), "{next}");
+    place.write("nightly.toml", job("at = \"02:30\"\nzone = \"Europe/Berlin\""));
+    tokyo(&["--for", "cron"]).exits(0).says(&["the clock skips or repeats the time of the schedule"]);
+    place.write("nightly.toml", job("zone = \"Berlin\""));
+    tokyo(&["--for", "cron"]).exits(2).says(&["'Berlin' is not a time zone", "Europe/Berlin"]);
+}
+
+#[test]
 fn systemd_takes_the_units() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         return;
