@@ -362,6 +362,10 @@ fn movements_uploaded_anew_are_not_brought_back_as_well() {
     let why = undone["problems"][0]["message"].as_str().unwrap();
     assert!(why.starts_with("was uploaded anew in run 3 on "), "{undone}");
     assert_eq!(shop.stock(), [before[0] + 8, before[1] - 3]);
+    // What was brought back is taken back from where it came.
+    shop.sheetport(&["undo", "4", "-y"])
+        .exits(2)
+        .says(&["it has brought back what run 1 had sent", "sheetport undo 1"]);
     // The file is there, whoever has sent its rows.
     let again = shop.sheetport(&["upload", "moves.csv", "-t", "transactions", "--json"]).exits(0).json();
     assert_eq!(accounting(&again), "3: unchanged 3", "{again}");

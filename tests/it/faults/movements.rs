@@ -25,6 +25,8 @@ struct Run {
     id: RunId,
     /// Whether it books the movements or brings them back, or takes them back.
     books: bool,
+    /// Whether it takes back an undo.
+    brings_back: bool,
     movements: BTreeSet<usize>,
     /// Whether none of its records is left to send.
     is_ended: bool,
@@ -84,7 +86,7 @@ impl World {
         let newest = self.stage.newest().filter(|id| self.runs.iter().all(|run| run.id != *id));
         let finished = self.stage.done(done);
         let Some(id) = newest else { return };
-        self.runs.push(Run { id, books: true, movements, is_ended: false });
+        self.runs.push(Run { id, books: true, brings_back: false, movements, is_ended: false });
         self.check("upload", id, before, finished.as_ref());
     }
 
@@ -104,7 +106,8 @@ impl World {
         let planned = within(None, async { operations::plan_undo(&context, request, &|_| {}).await });
         assert_eq!(self.booked(), before, "a plan writes nothing: {}", self.stage.story);
         let Some(planned) = self.stage.done(planned) else { return };
-        let run = Run { id: planned.run.id, books: !of.books, is_ended: false, ..of };
+        assert!(!of.brings_back, "what was brought back is taken back by another way: {}", self.stage.story);
+        let run = Run { id: planned.run.id, books: !of.books, brings_back: !of.books, is_ended: false, ..of };
         let id = run.id;
         self.runs.push(run);
         // Some wait, while others are sent.

@@ -101,6 +101,7 @@ pub fn plan_undo<'a>(
             run => run?,
         };
         check_was_sent(context, &run)?;
+        check_leads_one_way(context, &ledger, &run).await?;
         let settings = settings(&request.sending, &run);
         let Bound { context, client, run: locked } = bind(&ledger, &run, context, settings.concurrency, UNDONE).await?;
         check_was_sent(&context, locked.run())?;
@@ -193,6 +194,21 @@ fn check_was_sent(context: &Context, run: &Run) -> Result<(), Error> {
         }
         RunState::Planned | RunState::Finished => Ok(()),
     }
+}
+
+/// Refuses to take back a run that has brought records back which must not be sent twice: the run that has sent them first is taken back
+/// again instead. Of two ways to take the same movement back, none would see that the other was gone.
+async fn check_leads_one_way(context: &Context, ledger: &Ledger, run: &Run) -> Result<(), Error> {
+    let Some(undo) = run.about.undo_of.filter(|_| run.about.record.input().must_not_repeat()) else { return Ok(()) };
+    let first = match ledger.run(undo).await {
+        Ok(undo) => undo.about.undo_of,
+        Err(ledger::Error::NoSuchRun(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let Some(first) = first else { return Ok(()) };
+    let reason = format!("it has brought back what run {first} had sent");
+    let hint = format!("to take that back again: `{}`", next_command::undo(context, first));
+    Err(refused(run.id, UNDONE, &reason, &hint))
 }
 
 /// Returns the plans to take the run back that nobody has applied.

@@ -113,7 +113,7 @@ mod tests {
             command: None,
             warnings: Vec::new(),
         };
-        let mut candidate = Candidate::of(seq, record).unwrap();
+        let mut candidate = Candidate::of(seq, record).expect("it is sent");
         candidate.sent.id = id.map(Into::into);
         candidate
     }
