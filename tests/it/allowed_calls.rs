@@ -1,15 +1,8 @@
 //! README.md says which kinds of records can be created, updated, read and listed.
 
-use std::fs;
-use std::path::Path;
+use sheetport_records::{Exported, Input, List, RecordKind, Single, company, contact, inventory};
 
-use sheetport_records::{
-    Exported, Input, List, RecordKind, Single, company, contact, inventory, item, order, transaction,
-};
-
-const UPDATE: &str = "SHEETPORT_UPDATE_DOCS";
 const BEGIN: &str = "<!-- Generated from crates/records; a test compares it: SHEETPORT_UPDATE_DOCS=1 cargo test --test it allowed_calls -->\n";
-const END: &str = "<!-- End of the generated table. -->\n";
 
 /// Records of the API, with the calls that it has for them.
 struct Kind {
@@ -21,13 +14,8 @@ struct Kind {
 
 fn kinds() -> Vec<Kind> {
     let sent = RecordKind::ALL.iter().map(|kind| {
-        let (list, single): (Option<&List>, Option<&Single>) = match kind {
-            RecordKind::Item => (Some(&item::LIST), None),
-            RecordKind::Order => (Some(&order::LIST), Some(&order::SINGLE)),
-            RecordKind::InventoryTransaction => (None, Some(&transaction::SINGLE)),
-            RecordKind::Subscription | RecordKind::Invoice => (None, None),
-        };
-        Kind { plural: kind.input().plural, input: Some(kind.input()), list, single }
+        let input = kind.input();
+        Kind { plural: input.plural, input: Some(input), list: kind.list(), single: kind.single() }
     });
     let only_read = [(&inventory::LIST, Some(&inventory::SINGLE)), (&company::LIST, None), (&contact::LIST, None)]
         .map(|(list, single)| Kind { plural: list.name, input: None, list: Some(list), single });
@@ -71,14 +59,5 @@ fn readme_says_what_the_api_allows() {
     let table = format!(
         "| records | create | update | delete | read by id | list | key |\n|---|---|---|---|---|---|---|\n{rows}"
     );
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let page = fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
-    let (before, from) = page.split_once(BEGIN).unwrap();
-    let (_, after) = from.split_once(END).unwrap();
-    let updated = [before, BEGIN, &table, END, after].concat();
-    if std::env::var_os(UPDATE).is_some() {
-        fs::write(&path, updated).unwrap();
-    } else {
-        assert!(page == updated, "rewrite the table with {UPDATE}=1; it must be:\n{table}");
-    }
+    sheetport_testing::generated::assert_tables("README.md", BEGIN, &[table]);
 }

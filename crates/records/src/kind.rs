@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::schema::Input;
+use super::schema::{Input, List, Single};
 use super::{invoice, item, order, subscription, transaction};
 
 /// The kind of a record to upload.
@@ -32,6 +32,24 @@ impl RecordKind {
             RecordKind::InventoryTransaction => &transaction::INPUT,
             RecordKind::Subscription => &subscription::INPUT,
             RecordKind::Invoice => &invoice::INPUT,
+        }
+    }
+
+    /// Returns the list of the records, if the contract has one.
+    pub fn list(self) -> Option<&'static List> {
+        match self {
+            RecordKind::Item => Some(&item::LIST),
+            RecordKind::Order => Some(&order::LIST),
+            RecordKind::InventoryTransaction | RecordKind::Subscription | RecordKind::Invoice => None,
+        }
+    }
+
+    /// Returns the request for a single record, if the contract has one.
+    pub fn single(self) -> Option<&'static Single> {
+        match self {
+            RecordKind::Order => Some(&order::SINGLE),
+            RecordKind::InventoryTransaction => Some(&transaction::SINGLE),
+            RecordKind::Item | RecordKind::Subscription | RecordKind::Invoice => None,
         }
     }
 

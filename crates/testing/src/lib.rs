@@ -1,6 +1,7 @@
-//! What the tests of several crates need: how much they try, programs that may be missing, and a PostgreSQL server. Only
+//! What the tests of several crates need: how much they try, programs that may be missing, tables in documents, and a PostgreSQL server. Only
 //! dev-dependencies name this crate, so that no executable contains it.
 
+pub mod generated;
 pub mod postgres;
 
 use std::env;

@@ -1,14 +1,9 @@
 //! The policy table: every status, and the copies of the tables in docs/uploads.md.
 
-use std::path::Path;
-
 use super::*;
 
-/// Set to rewrite the tables in docs/uploads.md: `SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-client policy`.
-const UPDATE: &str = "SHEETPORT_UPDATE_DOCS";
 const BEGIN: &str =
     "<!-- Generated from crates/client/src/policy: SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-client policy -->\n";
-const END: &str = "<!-- End of the generated table. -->\n";
 
 /// The agreed policy, written a second time and in another form.
 fn expected(call: Call, outcome: Outcome) -> Action {
@@ -67,22 +62,8 @@ fn a_server_error_is_never_a_refusal() {
 
 #[test]
 fn the_tables_in_the_docs_are_these() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/uploads.md");
-    let docs = std::fs::read_to_string(&path).expect("the page");
-    let mut updated = String::new();
-    let mut rest = docs.as_str();
-    for table in [markdown(), verdict::tests::markdown()] {
-        let (before, from) = rest.split_once(BEGIN).expect("the first marker of the table");
-        let (_, after) = from.split_once(END).expect("the second marker of the table");
-        updated.push_str(&[before, BEGIN, &table, END].concat());
-        rest = after;
-    }
-    updated.push_str(rest);
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&path, updated).expect("a writable page");
-    } else {
-        assert_eq!(docs, updated, "run `{UPDATE}=1 cargo test -p sheetport-client policy` to update docs/uploads.md");
-    }
+    let tables = [markdown(), verdict::tests::markdown()];
+    sheetport_testing::generated::assert_tables("docs/uploads.md", BEGIN, &tables);
 }
 
 /// Returns the policy table in Markdown.

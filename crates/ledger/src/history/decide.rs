@@ -198,14 +198,9 @@ impl Decision {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
-    /// Set to rewrite the table in docs/uploads.md: `SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-ledger decide`.
-    const UPDATE: &str = "SHEETPORT_UPDATE_DOCS";
     const BEGIN: &str = "<!-- Generated from crates/ledger/src/history/decide.rs: SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-ledger decide -->\n";
-    const END: &str = "<!-- End of the generated table. -->\n";
 
     fn policies() -> impl Iterator<Item = Policy> {
         (0..8).map(|bits| Policy {
@@ -282,19 +277,7 @@ mod tests {
 
     #[test]
     fn the_table_in_the_docs_is_this_one() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/uploads.md");
-        let docs = std::fs::read_to_string(&path).expect("the page");
-        let (before, from) = docs.split_once(BEGIN).expect("the first marker of the table");
-        let (_, after) = from.split_once(END).expect("the second marker of the table");
-        let updated = [before, BEGIN, &markdown(), END, after].concat();
-        if std::env::var_os(UPDATE).is_some() {
-            std::fs::write(&path, updated).expect("a writable page");
-        } else {
-            assert_eq!(
-                docs, updated,
-                "run `{UPDATE}=1 cargo test -p sheetport-ledger decide` to update docs/uploads.md"
-            );
-        }
+        sheetport_testing::generated::assert_tables("docs/uploads.md", BEGIN, &[markdown()]);
     }
 
     fn markdown() -> String {

@@ -91,14 +91,9 @@ fn kept_on(system: &str) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
 
-    /// Set to rewrite the table in SECURITY.md: `SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-operations system`.
-    const UPDATE: &str = "SHEETPORT_UPDATE_DOCS";
     const BEGIN: &str = "<!-- Generated from crates/operations/src/doctor/system.rs: SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport-operations system -->\n";
-    const END: &str = "<!-- End of the generated table. -->\n";
 
     fn markdown() -> String {
         let cell = |kept: &Kept| match kept {
@@ -115,16 +110,7 @@ mod tests {
 
     #[test]
     fn the_table_in_security_md_is_this_one() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../SECURITY.md");
-        let page = std::fs::read_to_string(&path).expect("the page").replace("\r\n", "\n");
-        let (before, from) = page.split_once(BEGIN).expect("the first marker of the table");
-        let (_, after) = from.split_once(END).expect("the second marker of the table");
-        let updated = [before, BEGIN, &markdown(), END, after].concat();
-        if std::env::var_os(UPDATE).is_some() {
-            std::fs::write(&path, &updated).expect("the page is written");
-        } else {
-            assert!(page == updated, "rewrite the table with {UPDATE}=1; it must be:\n{}", markdown());
-        }
+        sheetport_testing::generated::assert_tables("SECURITY.md", BEGIN, &[markdown()]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use sheetport_client::pages::{Completeness, Page, object_fields};
 use sheetport_client::{self as client, fetch};
 use sheetport_ledger::{Seen, Seq};
 use sheetport_records::transaction::COUNTED;
-use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name, order, transaction};
+use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name};
 
 use super::candidate::Candidate;
 use super::fill_blank::{Found, Withheld};
@@ -174,7 +174,7 @@ pub fn difference<'a>(
             }
             found.into_iter().for_each(|(candidate, stock)| counted.add_stock(&candidate, stock));
         }
-        if let Some(single) = single_of(kind).filter(|_| !updates.is_empty()) {
+        if let Some(single) = kind.single().filter(|_| !updates.is_empty()) {
             look_up(&mut counted, single, updates, connection, progress).await;
         } else {
             counted.result.not_compared += updates.len() as u64;
@@ -207,15 +207,7 @@ pub fn difference_from(
 
 /// Whether records of a kind are compared by reading a list, and not one by one.
 pub fn is_listed(kind: RecordKind) -> bool {
-    single_of(kind).is_none()
-}
-
-fn single_of(kind: RecordKind) -> Option<&'static Single> {
-    match kind {
-        RecordKind::Order => Some(&order::SINGLE),
-        RecordKind::InventoryTransaction => Some(&transaction::SINGLE),
-        _ => None,
-    }
+    kind.single().is_none()
 }
 
 /// Requests records, or a sample spread over the file.
