@@ -58,22 +58,23 @@ impl Keyed {
 
     /// Takes the record of an entry of the list, if the file has it.
     pub(super) fn take(&mut self, entry: &Entry<'_>) -> Option<Candidate> {
-        let place = match entry.field(self.key) {
+        let (hash, place) = match entry.field(self.key) {
             Some(json) => {
                 self.has_shown_keys = true;
                 let name = canonical(json)?;
-                let place = *self.by_key.get(&self.hasher.hash_one(&name))?;
-                self.of(place).filter(|own| *own == name).map(|_| place)?
+                let hash = self.hasher.hash_one(&name);
+                let place = *self.by_key.get(&hash)?;
+                (self.name_of(place)? == name).then_some((hash, place))?
             }
             None => {
                 let id = entry.text("id")?;
                 let place = self.by_id.remove(&self.hasher.hash_one(&*id))?;
                 let candidate = self.candidates.get(place)?.as_ref()?;
-                candidate.sent.id.as_deref().filter(|own| *own == &*id).map(|_| place)?
+                candidate.sent.id.as_deref().filter(|own| *own == &*id)?;
+                (self.hasher.hash_one(self.name_of(place)?), place)
             }
         };
-        let own = self.of(place)?;
-        self.by_key.remove(&self.hasher.hash_one(own))?;
+        self.by_key.remove(&hash)?;
         self.candidates.get_mut(place)?.take()
     }
 
@@ -85,7 +86,7 @@ impl Keyed {
         places.into_iter().filter_map(move |place| candidates.get_mut(place)?.take())
     }
 
-    fn of(&self, place: usize) -> Option<String> {
+    fn name_of(&self, place: usize) -> Option<String> {
         key_of(&self.candidates.get(place)?.as_ref()?.body, self.key)
     }
 }

@@ -1,6 +1,7 @@
 //! Records that an undo has taken back: they may be sent again, as what they were or corrected.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use futures_util::future::BoxFuture;
 use sheetport_ledger::{self as ledger, Claim, ClaimDigest, EarlierClaim, EarlierState, Ledger, RunId};
@@ -23,14 +24,12 @@ impl TakenBack {
         Box::pin(async move {
             let mut taking_back: Vec<Claim> = Vec::new();
             for request in &requests {
-                let run = request.run;
-                let is_undone = match self.0.get(&run) {
-                    Some(known) => *known,
-                    None => !ledger.undone_by(run).await?.is_empty(),
+                let is_undone = match self.0.entry(request.run) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(place) => *place.insert(!ledger.undone_by(request.run).await?.is_empty()),
                 };
-                self.0.insert(run, is_undone);
                 if is_undone {
-                    taking_back.push(scope.taking_back(run, request.claim.seq));
+                    taking_back.push(scope.taking_back(request.run, request.claim.seq));
                 }
             }
             if taking_back.is_empty() {
@@ -41,9 +40,8 @@ impl TakenBack {
             let undos = self.standing(ledger, scope, undos).await?;
             let mut by_record: HashMap<ClaimDigest, EarlierClaim> = HashMap::new();
             for undo in undos {
-                let known = by_record.entry(undo.claim.body).or_insert_with(|| undo.clone());
-                if is_certain(&undo) {
-                    *known = undo;
+                if is_certain(&undo) || !by_record.contains_key(&undo.claim.body) {
+                    by_record.insert(undo.claim.body, undo);
                 }
             }
             let standing = requests.into_iter().filter_map(|request| {
