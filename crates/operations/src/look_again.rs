@@ -248,7 +248,7 @@ impl<'a> LookAgain<'a> {
             };
             (self.observer)(Event::Warning(&message));
         }
-        ledger.store_seen(run.id, &found.seen(), None).await?;
+        ledger.store_seen(run.id, found.seen(), None).await?;
         Ok(())
     }
 

@@ -242,7 +242,7 @@ async fn an_old_plan_needs_a_yes() {
     let shop = Shop::planned("changes.csv");
     let ledger = Ledger::open(&shop.place.path("home")).await.unwrap();
     let looked_at = ledger.run(2).await.unwrap().looked_at.unwrap();
-    ledger.store_seen(2, &[], Some(looked_at - 30 * 60 * 60 * 1_000)).await.unwrap();
+    ledger.store_seen(2, [], Some(looked_at - 30 * 60 * 60 * 1_000)).await.unwrap();
     ledger.close().await;
     shop.refuses(&["changes.csv"], &["the plan is 30 hours old", "new.csv -t items", "--yes applies it"]);
     assert_eq!(accounting(&shop.apply(&["changes.csv", "-y"], 3)), "7: sent 6, rejected 1");

@@ -33,11 +33,18 @@ pub struct SeenField {
 impl Ledger {
     /// Stores what the service had of the records of a run. `looked_at`: the time of the look for a plan, `None` for a run that is sent
     /// without being a plan.
-    pub async fn store_seen(&self, run: RunId, seen: &[(Seq, Seen)], looked_at: Option<i64>) -> Result<(), Error> {
+    pub async fn store_seen(
+        &self,
+        run: RunId,
+        seen: impl IntoIterator<Item = (Seq, Seen), IntoIter: Send>,
+        looked_at: Option<i64>,
+    ) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        for block in seen.chunks(BLOCK_LEN) {
+        let mut seen = seen.into_iter().peekable();
+        while seen.peek().is_some() {
+            let block: Vec<(Seq, Seen)> = seen.by_ref().take(BLOCK_LEN).collect();
             let first = block.first().map_or(0, |(seq, _)| *seq);
-            let (records, body) = (block.len() as i64, encode(block)?);
+            let (records, body) = (block.len() as i64, encode(&block)?);
             let insert = "INSERT INTO seen_block (run, first, records, body, checksum) VALUES ($1, $2, $3, $4, $5)";
             let insert = sql::query(insert).bind(run).bind(first).bind(records);
             let checksum = checksum(run, first, records, &body);

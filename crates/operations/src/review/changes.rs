@@ -120,7 +120,7 @@ impl ChangeList {
                     fate => fate,
                 };
                 let fields = match change {
-                    Some(Change::Changed(fields)) if matches!(fate, Fate::Changed | Fate::Gone) => fields,
+                    Some(Change::Changed(fields)) if matches!(fate, Fate::Changed | Fate::Gone) => fields.into_vec(),
                     _ => Vec::new(),
                 };
                 let values: Vec<(&'static str, Box<str>)> = match &record.disposition {
@@ -323,7 +323,7 @@ mod tests {
         let field = |field: &&'static str| ChangedField {
             field,
             old: "\"a\"".into(),
-            new: "b".to_owned(),
+            new: "b".into(),
             is_number: false,
             is_as_sent: false,
             odd: None,

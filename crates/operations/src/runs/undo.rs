@@ -134,7 +134,7 @@ pub fn plan_undo<'a>(
         let locked = ledger.lock_run_with(locked.into_lock(), undo).await?;
         let Planned { mut ways, mut causes, returns } = planned;
         let mut difference = difference_from(run.about.record, returns);
-        ledger.store_seen(undo, &difference.seen(), Some(looked_at)).await?;
+        ledger.store_seen(undo, difference.seen(), Some(looked_at)).await?;
         for older in waiting {
             ledger.withhold(older, now()).await?;
         }

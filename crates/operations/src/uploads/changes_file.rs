@@ -97,7 +97,7 @@ impl<'a> State<'a> {
         let problem = first_problem(record, outcome).filter(|_| matches!(fate, Fate::Refused | Fate::Settled(_)));
         let remark = problem.map(|problem| problem.message.clone()).unwrap_or_default();
         let fields = match change {
-            Some(Change::Changed(fields)) if matches!(fate, Fate::Changed | Fate::Gone) => fields.as_slice(),
+            Some(Change::Changed(fields)) if matches!(fate, Fate::Changed | Fate::Gone) => &**fields,
             _ => &[],
         };
         State { name: fate.name(), fields, remark }

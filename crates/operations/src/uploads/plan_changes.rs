@@ -92,14 +92,19 @@ pub fn plan_changes<'a>(
         candidates.iter_mut().for_each(|candidate| candidate.fills = settings.fill_blank && !candidate.is_gone);
         // Without a look, nobody would know what `apply` must leave alone.
         let has_gone = candidates.iter().any(|candidate| candidate.is_gone);
-        let pending: Vec<Pending> = candidates.iter().map(Pending::of).collect();
+        let (counts, is_whole) = (counts(&ledger, planned).await?, !settings.sends_a_part() && !has_gone);
+        let pending: Vec<Pending> = match counts || !is_whole {
+            true => candidates.iter().map(Pending::of).collect(),
+            // A file may have a million records, of which nothing else is needed.
+            false => Vec::new(),
+        };
         let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
         difference.not_compared += not_held;
         let look = LookAgain::new(context, &ledger, &client, planned, observer);
-        if counts(&ledger, planned).await? {
+        if counts {
             difference = look.settle_counts(&pending, difference).await?;
         }
-        if settings.sends_a_part() || has_gone {
+        if !is_whole {
             let is_compared = |record: &Pending| difference.records.contains_key(&record.seq);
             let needs_look = |record: &Pending| settings.fill_blank || record.only.is_some();
             if not_held > 0 || pending.iter().any(|record| needs_look(record) && !is_compared(record)) {
@@ -117,7 +122,7 @@ pub fn plan_changes<'a>(
             }
         }
         store_learned_sizes(context, &connection, client.address()).await;
-        ledger.store_seen(id, &difference.seen(), Some(looked_at)).await?;
+        ledger.store_seen(id, difference.seen(), Some(looked_at)).await?;
         let accounting = ledger.accounting(id).await?;
         if accounting.pending == 0 {
             ledger.end_sending(id, 0, None, 0, now()).await?;

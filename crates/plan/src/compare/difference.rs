@@ -78,7 +78,7 @@ pub struct Difference {
 #[derive(Debug)]
 pub enum Change {
     New,
-    Changed(Vec<ChangedField>),
+    Changed(Box<[ChangedField]>),
     Unchanged,
     /// The service shows the same values, but not in all fields.
     NotShown,
@@ -92,7 +92,7 @@ pub struct ChangedField {
     pub field: &'static str,
     /// The value in the service, as JSON.
     pub old: Box<str>,
-    pub new: String,
+    pub new: Box<str>,
     pub is_number: bool,
     /// Whether the service does not show the field, and `old` is what this machine sent last.
     pub is_as_sent: bool,
@@ -138,8 +138,8 @@ pub struct FieldChange {
 
 impl Difference {
     /// Returns what the service had of each compared record.
-    pub fn seen(&self) -> Vec<(Seq, Seen)> {
-        self.records.iter().map(|(seq, change)| (*seq, change.seen())).collect()
+    pub fn seen(&self) -> impl Iterator<Item = (Seq, Seen)> + Send {
+        self.records.iter().map(|(seq, change)| (*seq, change.seen()))
     }
 }
 
@@ -425,7 +425,7 @@ impl Counted {
                 Found::Same => {}
                 Found::NotShown => is_clear = false,
                 Found::Other { old, new, is_number, is_as_sent } if !is_sent => {
-                    changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd: None });
+                    changed.push(ChangedField { field, old, new: new.into(), is_number, is_as_sent, odd: None });
                 }
                 Found::Other { old, new, is_number, is_as_sent } => {
                     let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
@@ -436,12 +436,12 @@ impl Counted {
                     let planned = count::moved(&shown, &new).filter(|_| field == COUNTED);
                     let planned = planned.map_or_else(|| new.clone(), |moved| format!("{new} ({moved:+})"));
                     change.add_sample(odd.is_some(), || (candidate.name.to_string(), shown, planned));
-                    changed.push(ChangedField { field, old, new, is_number, is_as_sent, odd });
+                    changed.push(ChangedField { field, old, new: new.into(), is_number, is_as_sent, odd });
                 }
             }
         }
         let change = match (changed.is_empty(), is_clear) {
-            (false, _) => Change::Changed(changed),
+            (false, _) => Change::Changed(changed.into()),
             (true, true) => Change::Unchanged,
             (true, false) => Change::NotShown,
         };

@@ -64,10 +64,10 @@ fn moved_field(input: &Input, then: &Seen, now: &ChangedField) -> Option<Moved> 
             Some(then) if is_same(input, now.field, &then.value, &now.old) => return None,
             Some(then) => Some(shown(&then.value)),
             // It had the planned value.
-            None => Some(now.new.clone()),
+            None => Some(now.new.to_string()),
         },
     };
-    Some(Moved::Field { field: now.field, then, now: now.old(), wanted: now.new.clone() })
+    Some(Moved::Field { field: now.field, then, now: now.old(), wanted: now.new.to_string() })
 }
 
 /// Whether two values of a field, as JSON, are the same for the service.
@@ -114,7 +114,7 @@ pub(crate) mod tests {
     use super::*;
 
     fn changed(field: &'static str, old: &str, new: &str) -> ChangedField {
-        ChangedField { field, old: old.into(), new: new.to_owned(), is_number: true, is_as_sent: false, odd: None }
+        ChangedField { field, old: old.into(), new: new.into(), is_number: true, is_as_sent: false, odd: None }
     }
 
     /// What the service had of a record: fields with their values as JSON.
@@ -138,7 +138,7 @@ pub(crate) mod tests {
             });
             moved.collect::<Vec<_>>().join(", ")
         };
-        let price = |old: &str| Change::Changed(vec![changed("price", old, "2")]);
+        let price = |old: &str| Change::Changed(Box::new([changed("price", old, "2")]));
         let planned = there(&[("price", "1.50")]);
         assert_eq!(moved(&planned, &price("1.5")), "", "the same value with other digits");
         assert_eq!(moved(&planned, &price("1.75")), "price: 1.50 1.75 2");
@@ -149,9 +149,9 @@ pub(crate) mod tests {
         assert_eq!(moved(&Seen::Absent, &Change::New), "");
         assert_eq!(moved(&Seen::Absent, &Change::Unchanged), "", "created with the planned values");
         assert_eq!(moved(&Seen::Absent, &price("3")), "price: - 3 2");
-        let name = Change::Changed(vec![changed("price", "1.50", "2"), changed("name", "\"Nut\"", "Bolt")]);
+        let name = Change::Changed(Box::new([changed("price", "1.50", "2"), changed("name", "\"Nut\"", "Bolt")]));
         assert_eq!(moved(&planned, &name), "name: Bolt Nut Bolt", "the other field is as it was");
-        let sent = Change::Changed(vec![ChangedField { is_as_sent: true, ..changed("tax", "1", "2") }]);
+        let sent = Change::Changed(Box::new([ChangedField { is_as_sent: true, ..changed("tax", "1", "2") }]));
         assert_eq!(moved(&there(&[("tax", "0")]), &sent), "", "only this machine has sent it");
     }
 
