@@ -48,7 +48,7 @@ pub(super) async fn refuse_uncounted(ledger: &Ledger, run: &Run) -> Result<(), E
         return Ok(());
     }
     let (pending, not_held, _) = candidates(ledger, run, Batch::first(u64::MAX)).await?;
-    let is_looked_up = not_held == 0 && !pending.iter().any(|candidate| needs_look(&candidate.body));
+    let is_looked_up = not_held == 0 && !pending.iter().any(|candidate| needs_look(candidate.body()));
     if is_looked_up { Ok(()) } else { Err(not_counted_by_workers()) }
 }
 
@@ -62,7 +62,7 @@ impl LookAgain<'_> {
         if !counts(self.ledger, self.run).await? {
             return Ok(());
         }
-        let is_meant = |candidate: &Candidate| needs_look(&candidate.body);
+        let is_meant = |candidate: &Candidate| needs_look(candidate.body());
         let (pending, found, _) = self.compare(Batch::first(u64::MAX), &is_meant, false).await?;
         self.settle_counts(&pending, found).await.map(drop)
     }

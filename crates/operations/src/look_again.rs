@@ -203,7 +203,7 @@ impl<'a> LookAgain<'a> {
     async fn leave_out_others(&self, batch: Batch) -> Result<Seq, Error> {
         let fills = self.run.about.settings.fill_blank;
         // An update names the record that it changes.
-        let is_meant = |candidate: &Candidate| fills || candidate.target.is_none() && candidate.only.is_some();
+        let is_meant = |candidate: &Candidate| fills || candidate.target().is_none() && candidate.only.is_some();
         let (pending, mut found, last) = self.compare(batch, &is_meant, fills).await?;
         if found.not_compared > 0 {
             return Err(self.not_distinguished(found.why_not.take()));
@@ -366,8 +366,8 @@ impl Pending {
     pub(super) fn of(candidate: &Candidate) -> Pending {
         Pending {
             seq: candidate.seq,
-            row: candidate.row,
-            is_update: candidate.target.is_some(),
+            row: candidate.row(),
+            is_update: candidate.target().is_some(),
             only: candidate.only,
             says: candidate.command.is_some(),
         }

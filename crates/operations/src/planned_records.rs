@@ -53,7 +53,7 @@ pub(super) async fn candidates(ledger: &Ledger, run: &Run, batch: Batch) -> Resu
             last = Some(seq);
             let candidate = candidate.or_else(run.about.settings.only);
             if bytes < MAX_HELD {
-                bytes += RECORD + 2 * candidate.body.len();
+                bytes += RECORD + 2 * candidate.body().len();
                 held.push(candidate);
             } else {
                 not_held += 1;
@@ -92,7 +92,8 @@ pub(super) async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [
         };
         ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
         for (candidate, sent) in candidates.iter_mut().zip(all) {
-            candidate.sent = sent;
+            let is_known = sent.id.is_some() || sent.body.is_some();
+            candidate.sent = is_known.then(|| Box::new(sent));
         }
     }
     Ok(())

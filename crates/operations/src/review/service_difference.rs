@@ -117,10 +117,11 @@ impl Records {
             *self = Records { fills: self.fills, ..Records::default() };
         }
         for record in batch.records {
-            if let Some(candidate) = Candidate::of(self.next, record).map(|record| record.or_else(None)) {
-                let candidate = Candidate { fills: self.fills, ..candidate };
+            if let Some(candidate) = Candidate::of(self.next, record) {
+                let mut candidate = candidate.or_else(None);
+                candidate.fills = self.fills;
                 if self.bytes < MAX_HELD {
-                    self.bytes += candidate.body.len();
+                    self.bytes += candidate.body().len();
                     self.held.insert(self.next, candidate);
                 } else {
                     self.not_held += 1;

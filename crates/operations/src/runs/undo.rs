@@ -339,7 +339,7 @@ impl Sent {
         ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
         for (candidate, (id, bodies)) in self.candidates.iter_mut().zip(all) {
             self.last.insert(candidate.seq, bodies);
-            candidate.sent.id = id;
+            candidate.sent = id.map(|id| Box::new(LastSent { id: Some(id), body: None }));
         }
         Ok(())
     }
@@ -444,18 +444,9 @@ impl Planned {
                     stays.iter().for_each(&mut add);
                     warnings.extend(stays.into_iter().map(placed));
                     let last = sent.last.get(&seq).and_then(|bodies| bodies.last.clone());
-                    let candidate = Candidate {
-                        seq,
-                        name: record.key.clone().or_else(|| row.map(|row| row.to_string())).unwrap_or_default().into(),
-                        row,
-                        target: record.target.clone().map(Into::into),
-                        body: body.clone(),
-                        sent: LastSent { id: None, body: last },
-                        command: None,
-                        only: None,
-                        fills: false,
-                        is_gone: false,
-                    };
+                    let name = record.key.clone().or_else(|| row.map(|row| row.to_string())).unwrap_or_default();
+                    let mut candidate = Candidate::new(seq, row, record.target.as_deref(), &name, &body);
+                    candidate.sent = last.map(|body| Box::new(LastSent { id: None, body: Some(body) }));
                     // A counter-movement is a new one.
                     let is_new = needs_no_look(run.about.record, record.target.is_some());
                     let shown = sent.now.shown.get(&seq).filter(|_| !is_new).cloned();

@@ -161,8 +161,8 @@ pub fn difference<'a>(
     Box::pin(async move {
         // Taken out in place: a file may have a million of them.
         let mut creates = candidates;
-        let updates: Vec<Candidate> = creates.extract_if(.., |candidate| candidate.target.is_some()).collect();
-        let counts: Vec<Candidate> = creates.extract_if(.., |candidate| count::is_count(&candidate.body)).collect();
+        let updates: Vec<Candidate> = creates.extract_if(.., |candidate| candidate.target().is_some()).collect();
+        let counts: Vec<Candidate> = creates.extract_if(.., |candidate| count::is_count(candidate.body())).collect();
         let mut counted = Counted::new(kind.input(), depth);
         if !counts.is_empty() {
             let most = if depth == Depth::Preview { MAX_SINGLE } else { usize::MAX };
@@ -227,9 +227,9 @@ async fn look_up(
     let wanted = some.len();
     let input = counted.input;
     let requests = stream::iter(some).map(|candidate| async move {
-        let target = candidate.target.as_deref().unwrap_or_default();
+        let target = candidate.target().unwrap_or_default();
         // A path may have the record id, or the external id that the request has, too.
-        let by_external_id = single.has_external_id && external_id(input, &candidate.body).as_deref() == Some(target);
+        let by_external_id = single.has_external_id && external_id(input, candidate.body()).as_deref() == Some(target);
         let Some(path) = fetch::record_path(single.path, target, by_external_id) else {
             return Ok((candidate, None));
         };
@@ -393,9 +393,9 @@ impl Counted {
     /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
         if self.depth == Depth::Fields {
-            self.result.shown.insert(candidate.seq, self.shown_of(&candidate.body, listed));
+            self.result.shown.insert(candidate.seq, self.shown_of(candidate.body(), listed));
         }
-        let mut changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
+        let mut changes = self.values(candidate.body(), listed, candidate.last_body());
         let mut is_clear = true;
         if candidate.fills {
             let withheld = Withheld::split_off(self.input, &mut changes);
@@ -407,7 +407,7 @@ impl Counted {
 
     /// Counts a counted stock.
     fn add_stock(&mut self, candidate: &Candidate, stock: Stock) {
-        match stock.change(&candidate.body) {
+        match stock.change(candidate.body()) {
             Some(found) => self.add_compared(candidate, vec![(usize::MAX, COUNTED, found)], true),
             None if stock == Stock::Missing => self.add(candidate, Change::Missing),
             None => self.result.not_compared += 1,
@@ -435,7 +435,7 @@ impl Counted {
                     let odd = change.overview.add(&shown, &new, is_number);
                     let planned = count::moved(&shown, &new).filter(|_| field == COUNTED);
                     let planned = planned.map_or_else(|| new.clone(), |moved| format!("{new} ({moved:+})"));
-                    change.add_sample(odd.is_some(), || (candidate.name.to_string(), shown, planned));
+                    change.add_sample(odd.is_some(), || (candidate.name().to_owned(), shown, planned));
                     changed.push(ChangedField { field, old, new: new.into(), is_number, is_as_sent, odd });
                 }
             }
@@ -513,22 +513,10 @@ impl Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::super::candidate::LastSent;
     use super::*;
 
     fn candidate(body: &str) -> Candidate {
-        Candidate {
-            seq: 0,
-            name: "A".into(),
-            row: None,
-            target: None,
-            body: body.into(),
-            sent: LastSent::default(),
-            command: None,
-            only: None,
-            fills: false,
-            is_gone: false,
-        }
+        Candidate::new(0, None, None, "A", body)
     }
 
     #[test]

@@ -33,12 +33,12 @@ impl Keyed {
         let hasher = RandomState::new();
         let (mut by_key, mut by_id, mut not_keyed) = (HashMap::new(), HashMap::new(), 0);
         for (place, candidate) in candidates.iter().enumerate() {
-            let Some(name) = key_of(&candidate.body, key) else {
+            let Some(name) = key_of(candidate.body(), key) else {
                 not_keyed += 1;
                 continue;
             };
-            if let Some(id) = &candidate.sent.id {
-                by_id.insert(hasher.hash_one(&**id), place);
+            if let Some(id) = candidate.known_id() {
+                by_id.insert(hasher.hash_one(id), place);
             }
             not_keyed += u64::from(by_key.insert(hasher.hash_one(name), place).is_some());
         }
@@ -70,7 +70,7 @@ impl Keyed {
                 let id = entry.text("id")?;
                 let place = self.by_id.remove(&self.hasher.hash_one(&*id))?;
                 let candidate = self.candidates.get(place)?.as_ref()?;
-                candidate.sent.id.as_deref().filter(|own| *own == &*id)?;
+                candidate.known_id().filter(|own| *own == &*id)?;
                 (self.hasher.hash_one(self.name_of(place)?), place)
             }
         };
@@ -87,7 +87,7 @@ impl Keyed {
     }
 
     fn name_of(&self, place: usize) -> Option<String> {
-        key_of(&self.candidates.get(place)?.as_ref()?.body, self.key)
+        key_of(self.candidates.get(place)?.as_ref()?.body(), self.key)
     }
 }
 
@@ -100,22 +100,12 @@ fn key_of(body: &str, key: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use sheetport_ledger::{Disposition, PlannedRecord};
-
+    use super::super::candidate::LastSent;
     use super::*;
 
     fn candidate(seq: i64, body: &str, id: Option<&str>) -> Candidate {
-        let record = PlannedRecord {
-            key: Some(format!("row {seq}")),
-            target: None,
-            rows: vec![2],
-            sheet: String::new(),
-            disposition: Disposition::Send(body.into()),
-            command: None,
-            warnings: Vec::new(),
-        };
-        let mut candidate = Candidate::of(seq, record).expect("it is sent");
-        candidate.sent.id = id.map(Into::into);
+        let mut candidate = Candidate::new(seq, Some(2), None, "a name", body);
+        candidate.sent = id.map(|id| Box::new(LastSent { id: Some(id.into()), body: None }));
         candidate
     }
 

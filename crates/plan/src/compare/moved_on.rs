@@ -9,7 +9,7 @@ use sheetport_records::{Input, RecordKind};
 
 use super::difference::{Change, ChangedField};
 use super::server_diff::compared_text;
-use super::service_lines::shown;
+use super::service_lines::{are_same_lines, shown};
 
 /// What a record had in the service when it was planned, has now, and would have after the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +70,11 @@ fn moved_field(input: &Input, then: &Seen, now: &ChangedField) -> Option<Moved> 
     Some(Moved::Field { field: now.field, then, now: now.old(), wanted: now.new.to_string() })
 }
 
-/// Whether two values of a field, as JSON, are the same for the service.
+/// Whether two values of a field, as JSON, are the same for the service: also lines in another order, or with other digits of the same numbers.
 pub(crate) fn is_same(input: &Input, name: &str, one: &str, other: &str) -> bool {
+    if input.lines().is_some_and(|(list, _)| list.name == name) {
+        return one == other || are_same_lines(one, other) && are_same_lines(other, one);
+    }
     let text =
         |json: &str| input.fields().find(|field| field.name == name).and_then(|field| compared_text(field, json));
     one == other || text(one).is_some_and(|one| Some(one) == text(other))
@@ -153,6 +156,26 @@ pub(crate) mod tests {
         assert_eq!(moved(&planned, &name), "name: Bolt Nut Bolt", "the other field is as it was");
         let sent = Change::Changed(Box::new([ChangedField { is_as_sent: true, ..changed("tax", "1", "2") }]));
         assert_eq!(moved(&there(&[("tax", "0")]), &sent), "", "only this machine has sent it");
+    }
+
+    #[test]
+    fn lines_with_the_same_values_have_not_moved_on() {
+        let then = r#"[{"itemExternalId":"A","quantity":1,"price":1.50},{"itemExternalId":"B","quantity":2}]"#;
+        for (now, is_same_order) in [
+            (then.replace("1.50", "1.5"), true),
+            (
+                r#"[{"itemExternalId":"B","quantity":2.0},{"itemExternalId":"A","quantity":1,"price":1.5}]"#.to_owned(),
+                true,
+            ),
+            (then.replace("1.50", "1.51"), false),
+            (then.replace(r#","price":1.50"#, ""), false),
+            (then.replace(r#""quantity":2"#, r#""quantity":2,"price":3"#), false),
+            (r#"[{"itemExternalId":"A","quantity":1,"price":1.50}]"#.to_owned(), false),
+        ] {
+            let now_changed = Change::Changed(Box::new([changed("items", &now, "[]")]));
+            let moved = moved_on(RecordKind::Order, &there(&[("items", then)]), &now_changed);
+            assert_eq!(moved.is_empty(), is_same_order, "{now}");
+        }
     }
 
     #[test]
