@@ -23,7 +23,7 @@ use sheetport_sheet as sheet;
 use sheetport_telemetry as telemetry;
 
 use cli::{Cli, Command};
-use error::{Exit, Failure};
+use error::{ErrorCode, Exit, Failure};
 use settings::Settings;
 
 /// Parses the command line, runs one command and returns its exit code.
@@ -75,13 +75,13 @@ pub fn run() -> ExitCode {
 fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
     let mut exit = ended.unwrap_or_else(|failure| {
         ui::failure(&failure, json);
-        failure.exit
+        failure.exit()
     });
     if let Some((failure, is_told)) = ui::stdout_failure() {
         if is_told {
             ui::failure(&failure, false);
         }
-        exit = if exit == Exit::Done { failure.exit } else { exit };
+        exit = if exit == Exit::Done { failure.exit() } else { exit };
     }
     ExitCode::from(exit as u8)
 }
@@ -89,5 +89,5 @@ fn exit_code(ended: Result<Exit, Failure>, json: bool) -> ExitCode {
 #[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
 fn no_runtime(error: std::io::Error) -> Failure {
     let message = format!("worker threads can't be started: {error}");
-    Failure::new(Exit::Fault, message, "check the limits on processes and open files")
+    Failure::new(ErrorCode::Local, message, "check the limits on processes and open files")
 }

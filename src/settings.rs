@@ -18,7 +18,7 @@ use sheetport_ledger::ServerAddress;
 use sheetport_operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
 
 use crate::cli::{Global, age};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Failure};
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", keep = \"90d\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
@@ -132,7 +132,7 @@ impl Settings {
             Some(home) => home,
             None => ProjectDirs::from("", "", "sheetport").map(|dirs| dirs.data_dir().to_owned()).ok_or_else(|| {
                 Failure::new(
-                    Exit::Usage,
+                    ErrorCode::Usage,
                     "this system has no folder for application data",
                     "set SHEETPORT_HOME to a folder of your own",
                 )
@@ -165,7 +165,7 @@ impl Settings {
         let environment = environment_tokens();
         if global.no_store && environment.credentials.refresh.is_some() {
             return Err(Failure::new(
-                Exit::Usage,
+                ErrorCode::Usage,
                 "SHEETPORT_REFRESH_TOKEN is set, but a renewed pair of tokens may not be stored (--no-store)",
                 "set SHEETPORT_ACCESS_TOKEN alone, or leave out --no-store",
             ));
@@ -246,7 +246,7 @@ fn state_folder() -> Option<PathBuf> {
 
 /// Returns how to connect as far as flags or the environment say so.
 fn chosen_connection(global: &Global, given: &Given) -> Result<ConnectOptions, Failure> {
-    let usage = |message: &str, hint: &str| Failure::new(Exit::Usage, message, hint);
+    let usage = |message: &str, hint: &str| Failure::new(ErrorCode::Usage, message, hint);
     let proxy: Option<ProxyAddress> = global.proxy.as_deref().map(str::parse).transpose().map_err(|why: String| {
         usage(&why, "a user name and a password belong in SHEETPORT_PROXY or the settings file, not in a flag")
     })?;
@@ -276,10 +276,10 @@ fn chosen_server(global: &Global, given: &Given) -> Result<Option<ServerAddress>
     let Some(text) = global.ledger.as_deref().filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let hint =
         "name a database such as postgres://anna@db.example/ledger; without it, the ledger is a file in SHEETPORT_HOME";
-    let server: ServerAddress = text.parse().map_err(|why: String| Failure::new(Exit::Usage, why, hint))?;
+    let server: ServerAddress = text.parse().map_err(|why: String| Failure::new(ErrorCode::Usage, why, hint))?;
     if given.ledger.is_some() && server.has_password() {
         return Err(Failure::new(
-            Exit::Usage,
+            ErrorCode::Usage,
             "--ledger has a password, which other users of this machine can read in the list of processes",
             "set PGPASSWORD or SHEETPORT_LEDGER, or enter the password in the file .pgpass",
         ));
@@ -310,7 +310,7 @@ fn check_private(path: &Path, what: &str) -> Result<(), Failure> {
         None => Ok(()),
         Some(exposed) => {
             let message = format!("the settings file has {what}: {exposed}");
-            Err(Failure::new(Exit::Usage, message, exposed.hint()))
+            Err(Failure::new(ErrorCode::Usage, message, exposed.hint()))
         }
     }
 }
@@ -336,7 +336,7 @@ fn read(path: &Path) -> Result<File, Failure> {
 }
 
 fn wrong(path: &Path, why: &str) -> Failure {
-    Failure::new(Exit::Usage, format!("{} is invalid: {why}", path.display()), KEYS)
+    Failure::new(ErrorCode::Usage, format!("{} is invalid: {why}", path.display()), KEYS)
 }
 
 /// Checks that the name of a profile is safe as a file name.
@@ -346,7 +346,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(
-        Exit::Usage,
+        ErrorCode::Usage,
         format!("'{name}' is not a valid profile name"),
         "use up to 64 letters, digits, - and _",
     ))

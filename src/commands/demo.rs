@@ -14,7 +14,7 @@ use super::console::Console;
 use super::review::{self, Page};
 use super::{export, upload};
 use crate::cli;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -140,5 +140,5 @@ fn list_files(folder: &Path, next: Option<&str>) {
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("{} can't be written: {error}", path.display());
-    Failure::new(Exit::Fault, message, "choose another folder with --folder")
+    Failure::new(ErrorCode::Local, message, "choose another folder with --folder")
 }

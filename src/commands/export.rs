@@ -13,7 +13,7 @@ use super::console::Console;
 use super::console::signals::Interrupt;
 use super::next_command;
 use crate::cli::Export;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
@@ -29,7 +29,7 @@ pub(super) async fn run(args: &Export, settings: &Settings) -> Result<Exit, Fail
 async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failure> {
     if is_stdout(&args.output) && settings.output.json {
         return Err(Failure::new(
-            Exit::Usage,
+            ErrorCode::Usage,
             "standard output can't take both the records and the summary of --json",
             "write the records to a file, or leave out --json",
         ));
@@ -43,7 +43,7 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
             biased;
             _ = interrupt.signal() => {
                 let hint = "the records read so far are kept; run the same command again within an hour to continue";
-                let failure = Failure::new(interrupt.exit(), "the export was interrupted", hint);
+                let failure = Failure::new(ErrorCode::of_signal(interrupt.exit()), "the export was interrupted", hint);
                 return Err(failure.or_next(|| again(args, &settings.context)));
             }
             result = export(request, &settings.context, settings.output) => result,
@@ -66,7 +66,7 @@ async fn run_and_print(args: &Export, settings: &Settings) -> Result<Exit, Failu
                 results.push(Err((request.records[0], failure)));
             }
             Err(failure) => {
-                return Err(match failure.exit {
+                return Err(match failure.exit() {
                     Exit::Stopped => failure.or_next(|| again(args, &settings.context)),
                     _ => failure,
                 });
@@ -103,7 +103,7 @@ type FileResult = Result<Vec<Exported>, (&'static str, Failure)>;
 
 fn exit(results: &[FileResult]) -> Exit {
     if let Some((_, failure)) = results.iter().find_map(|result| result.as_ref().err()) {
-        return failure.exit;
+        return failure.exit();
     }
     let exported = || results.iter().flatten().flatten();
     if exported().any(|exported| !exported.manifest.complete) {
@@ -118,9 +118,8 @@ fn summary(results: &[FileResult], is_several: bool, next: Option<&str>) -> Valu
         .iter()
         .flat_map(|result| match result {
             Ok(exported) => exported.iter().map(as_json).collect(),
-            Err((records, Failure { exit, message, hint, .. })) => {
-                let error = json!({"message": message, "hint": hint, "exit": *exit as u8});
-                vec![json!({"command": "export", "records": records, "error": error})]
+            Err((records, failure)) => {
+                vec![json!({"command": "export", "records": records, "error": failure.json()})]
             }
         })
         .collect();

@@ -48,7 +48,7 @@ pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failu
         Some(name) => {
             let span = Span::command(name);
             let ended = span.within(Box::pin(run_with_service(command, settings))).await;
-            span.exit(ended.as_ref().map_or_else(|failure| failure.exit, |exit| *exit) as u8);
+            span.exit(ended.as_ref().map_or_else(|failure| failure.exit(), |exit| *exit) as u8);
             if ended.is_err() {
                 span.failed();
             }

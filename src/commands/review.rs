@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use super::console::signals::Interrupt;
 use super::input::open;
 use crate::cli::Review;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
@@ -27,7 +27,7 @@ pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Fail
         && let Err(error) = std::fs::File::open(&file.path)
     {
         let message = format!("{} can't be read: {error}", file.name.display());
-        return Err(Failure::new(Exit::Usage, message, "check its name and permissions"));
+        return Err(Failure::new(ErrorCode::Usage, message, "check its name and permissions"));
     }
     let page = Page { listen: args.listen, no_open: args.no_open };
     serve(settings.context.clone(), file, page, settings.output).await
@@ -49,7 +49,7 @@ pub(super) async fn serve(
 ) -> Result<Exit, Failure> {
     let unusable = |error: std::io::Error| {
         let message = format!("the page can't be served at {}: {error}", page.listen);
-        Failure::new(Exit::Usage, message, "choose another address or port with --listen")
+        Failure::new(ErrorCode::Usage, message, "choose another address or port with --listen")
     };
     let listener = TcpListener::bind(page.listen).await.map_err(unusable)?;
     let server = review::Server::new(context, user_name(), file, listener).map_err(unusable)?;
@@ -89,7 +89,7 @@ async fn open_browser(server: review::Server) -> Result<review::Server, Failure>
     // Programs of the desktop are asked for the browser, which takes a moment.
     let opening = tokio::task::spawn_blocking(move || (review::open(&server), server));
     let (opened, server) =
-        opening.await.map_err(|error| Failure::new(Exit::Fault, error.to_string(), "please report this"))?;
+        opening.await.map_err(|error| Failure::new(ErrorCode::Local, error.to_string(), "please report this"))?;
     match opened {
         Opened::ByFile => {}
         Opened::ByCode => ui::remark(say!("The page asks for this code: {}", server.code())),

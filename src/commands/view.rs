@@ -10,7 +10,7 @@ use sheetport_sheet::{Book, Error, Row, Table, open};
 
 use super::input;
 use crate::cli::View;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -43,7 +43,7 @@ pub(super) async fn run(args: &View, settings: &Settings) -> Result<Exit, Failur
         // The reader closed the pipe, as `head` does.
         Err(PrintError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Err(PrintError::Write(error)) => Err(Failure::new(
-            Exit::Fault,
+            ErrorCode::Local,
             format!("the output can't be written: {error}"),
             "check that the disk has room and that the output is still open",
         )),

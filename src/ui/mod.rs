@@ -30,7 +30,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{Color, Global, LogFormat};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Failure};
 
 pub use self::data::{csv_data, data};
 
@@ -95,7 +95,7 @@ pub fn stdout_failure() -> Option<(Failure, bool)> {
     let error = std::io::stdout().flush().err();
     let error = STDOUT_ERROR.get().or(error.as_ref())?;
     let message = format!("standard output can't be written: {error}");
-    let failure = Failure::new(Exit::Fault, message, "what was sent is saved; free some space");
+    let failure = Failure::new(ErrorCode::Local, message, "what was sent is saved; free some space");
     Some((failure, error.kind() != std::io::ErrorKind::BrokenPipe))
 }
 
@@ -175,10 +175,8 @@ pub fn usage_as_json(error: &clap::Error) {
     let message = parts.next().unwrap_or_default().lines().map(str::trim).collect::<Vec<_>>().join(" ");
     let tip = parts.next().and_then(|rest| rest.lines().find_map(|line| line.trim().strip_prefix("tip: ")));
     let hint = tip.unwrap_or("add --help to the command");
-    json(&serde_json::json!({
-        "error": {"message": one_line(&message), "hint": one_line(hint), "exit": Exit::Usage as u8},
-        "next": null,
-    }));
+    let failure = Failure::new(ErrorCode::Usage, one_line(&message), one_line(hint));
+    json(&serde_json::json!({"error": failure.json(), "next": null}));
 }
 
 /// Prints an error in the command line, or the requested help. Without styles if an argument contains control characters, as file
@@ -208,10 +206,8 @@ pub fn usage(error: &clap::Error) -> std::io::Result<()> {
 /// Prints a failure and the hint to stderr, and with `--json` as an object to stdout.
 pub fn failure(failure: &Failure, as_json: bool) {
     if as_json {
-        let Failure { message, hint, exit, run, next } = failure;
-        let mut object =
-            serde_json::json!({"error": {"message": message, "hint": hint, "exit": *exit as u8}, "next": next});
-        if let Some((run, accounting)) = run {
+        let mut object = serde_json::json!({"error": failure.json(), "next": failure.next});
+        if let Some((run, accounting)) = &failure.run {
             object["run"] = (*run).into();
             // Serializing numbers can't fail.
             object["accounting"] = serde_json::to_value(accounting).unwrap_or_default();

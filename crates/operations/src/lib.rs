@@ -72,7 +72,7 @@ pub use runs::resume::resume;
 pub use runs::retry::retry_run;
 pub use runs::undo::{PlannedUndo, Undo, WaysBack, plan_undo};
 pub use runs::wait::{stop_run, wait};
-pub use schemas::{SCHEMA_NAMES, schema};
+pub use schemas::{schema, schema_names};
 pub use send::{DEFAULT_CONCURRENCY, SendOptions};
 pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
 pub use service::local_service::LocalService;

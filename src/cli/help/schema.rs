@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::PossibleValue;
-use sheetport_operations::SCHEMA_NAMES;
+use sheetport_operations::schema_names;
 
 use crate::cli::choice::choice;
 
@@ -21,17 +21,21 @@ pub struct Schema {
     pub name: &'static str,
 }
 
-fn names() -> [(PossibleValue, &'static str); 7] {
-    SCHEMA_NAMES.map(|name| {
-        let help = match name {
-            "summary" => "upload, retry and resume with --json",
-            "check" => "check with --json",
-            "check-rows" => "A line of check with --json-rows",
-            "manifest" => "The manifest beside an export",
-            "error" => "A command that fails, with --json",
-            "runs" => "runs with --json",
-            _ => "job run with --json; notices have the same content",
+fn names() -> Vec<(PossibleValue, &'static str)> {
+    let described = schema_names().map(|name| {
+        let value = PossibleValue::new(name);
+        let value = match name {
+            "summary" => value.help("plan, apply, undo, upload, retry and resume with --json"),
+            "check-rows" => value.help("A line of check with --json-rows"),
+            "manifest" => value.help("The manifest beside an export"),
+            "exports" => value.help("export of several lists with --json"),
+            "error" => value.help("A command that fails, with --json"),
+            "job" => value.help("job run with --json; notices have the same content"),
+            "work" => value.help("A line of work with --json"),
+            // The name of the command.
+            _ => value,
         };
-        (PossibleValue::new(name).help(help), name)
-    })
+        (value, name)
+    });
+    described.collect()
 }

@@ -7,7 +7,7 @@ use sheetport_language::say;
 use sheetport_send::Grace;
 use tokio::sync::watch;
 
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::ui;
 
 /// Listens for signals in a task of its own, so that they are heard whatever the process waits for.
@@ -84,8 +84,8 @@ impl Interrupt {
 
     /// Gives a command that failed because it was stopped the exit code of the signal.
     pub(in crate::commands) fn after(&self, mut failure: Failure) -> Failure {
-        if self.heard.borrow().count > 0 && matches!(failure.exit, Exit::Busy | Exit::Fault) {
-            failure.exit = self.exit();
+        if self.heard.borrow().count > 0 && matches!(failure.exit(), Exit::Busy | Exit::Fault) {
+            failure.code = ErrorCode::of_signal(self.exit());
         }
         failure
     }

@@ -9,7 +9,7 @@ use sheetport_findings::{Code, Group};
 use sheetport_language::{Explanation, Language, chosen, word};
 
 use crate::cli::{Help, command};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::ui::{self, style};
 
 /// The topic with the list of all codes.
@@ -116,5 +116,5 @@ fn unknown(topic: &str, commands: Vec<String>) -> Failure {
         Some(nearest) => format!("did you mean `sheetport help {nearest}`?"),
         None => "`sheetport help` lists the commands, `sheetport help codes` the codes of problems".to_owned(),
     };
-    Failure::new(Exit::Usage, format!("there is no command and no code '{topic}'"), hint)
+    Failure::new(ErrorCode::Usage, format!("there is no command and no code '{topic}'"), hint)
 }

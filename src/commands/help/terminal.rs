@@ -8,7 +8,7 @@ use sheetport_operations as operations;
 use sheetport_sheet::write::{Existing, WholeFile};
 
 use crate::cli::{self, Completions, Man, Schema};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::ui;
 
 const NAME: &str = "sheetport";
@@ -42,7 +42,7 @@ pub(in crate::commands) fn licenses() -> Exit {
 pub(in crate::commands) fn man(args: &Man) -> Result<Exit, Failure> {
     let unwritable = |error: &dyn std::fmt::Display| {
         let message = format!("the pages can't be written to {}: {error}", args.folder.display());
-        Failure::new(Exit::Fault, message, "check the permissions of the folder")
+        Failure::new(ErrorCode::Local, message, "check the permissions of the folder")
     };
     std::fs::create_dir_all(&args.folder).map_err(|error| unwritable(&error))?;
     let mut command = cli::command();

@@ -9,7 +9,7 @@ use sheetport_files::visible::one_line;
 use sheetport_operations::{self as operations, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
 
 use crate::cli::Input;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Failure};
 use crate::settings::Settings;
 use recognize::recognize;
 
@@ -46,7 +46,7 @@ pub(super) async fn spreadsheet<'a>(
                 && !operations::is_trusted(&settings.context, &template) =>
             {
                 let message = format!("the template {} changed while it was used", one_line(&name));
-                return Err(Failure::new(Exit::Usage, message, "look at it again, then repeat the upload"));
+                return Err(Failure::new(ErrorCode::Usage, message, "look at it again, then repeat the upload"));
             }
             None => {}
         }

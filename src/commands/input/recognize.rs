@@ -14,7 +14,7 @@ use super::about_template::AboutTemplate;
 use crate::cli::{Input, Upload};
 use crate::commands::console::Console;
 use crate::commands::next_command;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Failure};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -53,7 +53,7 @@ pub(super) async fn recognize(
             Some(other) => format!("{}; or {propose}", fits_with_constants(other)),
             None => propose,
         };
-        return Err(Failure::new(Exit::Usage, message, hint));
+        return Err(Failure::new(ErrorCode::Usage, message, hint));
     };
     if settings.output.talks() {
         ui::remark(say!("template {}", describe(best)));
@@ -79,7 +79,7 @@ pub(super) async fn recognize(
         Purpose::Sending { is_agreed: false, .. } if settings.output.can_ask() => {
             let question = say!("Upload {name} with the template {}? [y/N]", best.name);
             if !matches!(ui::ask(&question).as_deref(), Some("y" | "yes")) {
-                return Err(Failure::new(Exit::Usage, "nothing was sent", "name another template with -t"));
+                return Err(Failure::new(ErrorCode::Usage, "nothing was sent", "name another template with -t"));
             }
             operations::trust(&settings.context, &best.template)?;
         }
@@ -88,7 +88,7 @@ pub(super) async fn recognize(
             let message = format!("no template was named; {name} fits {}{place}", describe(best));
             let command = next_command::upload(upload, &best.name, &settings.context);
             let hint = format!("look at the template, then trust it as it is: {}; or name it: {command}", trust());
-            return Err(Failure::new(Exit::Usage, message, hint));
+            return Err(Failure::new(ErrorCode::Usage, message, hint));
         }
         Purpose::Sending { is_agreed, upload } => {
             let message = match recognized.is_clear() {
@@ -98,7 +98,7 @@ pub(super) async fn recognize(
             let accept =
                 if is_agreed { "" } else { ", or accept it with --yes, or accept_recognized in sheetport.toml" };
             let command = next_command::upload(upload, &best.name, &settings.context);
-            return Err(Failure::new(Exit::Usage, message, format!("name it: {command}{accept}")));
+            return Err(Failure::new(ErrorCode::Usage, message, format!("name it: {command}{accept}")));
         }
     }
     Ok(best.name.clone())

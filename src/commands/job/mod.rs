@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use super::console::Console;
 use super::console::signals::Interrupt;
 use crate::cli::{self, JobFile, JobSchedule};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
 use summary::JobSummary;
@@ -145,7 +145,7 @@ fn schedule(args: &JobSchedule, settings: &Settings) -> Result<Exit, Failure> {
     let job = load_job(&args.job.file)?;
     let program = std::env::current_exe().map_err(|error| {
         let message = format!("the path of this program is not known: {error}");
-        Failure::new(Exit::Fault, message, "write the entry by hand")
+        Failure::new(ErrorCode::Local, message, "write the entry by hand")
     })?;
     let scheduler = args.scheduler.unwrap_or_else(Scheduler::usual);
     let entry = Entry::of(&job, &program, context);

@@ -213,10 +213,10 @@ impl Told {
     }
 
     fn fail(&mut self, failure: &Failure) {
-        self.exits.push(failure.exit);
+        self.exits.push(failure.exit());
         self.lines.push(format!("  failed: {}", failure.message));
         self.lines.extend(failure.hint.iter().map(|hint| format!("    {hint}")));
-        self.files.push(json!({"exit": failure.exit as u8, "error": error_json(failure)}));
+        self.files.push(json!({"exit": failure.exit() as u8, "error": failure.json()}));
     }
 
     fn exported(&mut self, job: &Job, list: &Exported) {
@@ -257,14 +257,16 @@ impl Told {
                     serde_json::to_value(Summary::of_finished("upload", *finished, report.clone())).unwrap_or_default();
             }
             Err(error) => {
-                let mut failure = Failure::from(error);
-                if place == Place::Failed && failure.exit == Exit::Usage {
+                let failure = Failure::from(error);
+                let exit = match failure.exit() {
                     // Nothing is wrong with the job.
-                    failure.exit = Exit::InputRefused;
-                }
-                json["exit"] = json!(failure.exit as u8);
-                json["error"] = error_json(&failure);
-                self.exits.push(failure.exit);
+                    Exit::Usage if place == Place::Failed => Exit::InputRefused,
+                    exit => exit,
+                };
+                json["exit"] = json!(exit as u8);
+                json["error"] = failure.json();
+                json["error"]["exit"] = json!(exit as u8);
+                self.exits.push(exit);
                 self.lines.push(format!("  {name}: {}{target}", failure.message.lines().next().unwrap_or_default()));
                 self.lines.extend(failure.hint.iter().map(|hint| format!("    {hint}")));
                 self.lines.extend(report.iter().map(|report| format!("    Report  {}", shown(job, report))));
@@ -314,10 +316,6 @@ impl Told {
 
 fn step_json(step: &Step, state: &str, exit: Exit, files: Vec<Value>) -> Value {
     json!({"name": step.name, "kind": step.work.name(), "state": state, "exit": exit as u8, "files": files})
-}
-
-fn error_json(failure: &Failure) -> Value {
-    json!({"message": failure.message, "hint": failure.hint})
 }
 
 /// Returns the worst exit code.

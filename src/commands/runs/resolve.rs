@@ -7,7 +7,7 @@ use sheetport_operations::{Resolved, Resolving};
 
 use super::time::time;
 use crate::cli::{Resolve, Rows};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -61,7 +61,7 @@ async fn record_verdicts(args: &Resolve, resolution: &mut Resolving, records: &[
         match (names(&args.sent, record.row), names(&args.failed, record.row)) {
             (true, true) => {
                 let message = format!("row {} is given both as sent and as failed", record.row);
-                return Err(Failure::new(Exit::Usage, message, "give it once; no record was changed"));
+                return Err(Failure::new(ErrorCode::Usage, message, "give it once; no record was changed"));
             }
             (true, false) => sent.push(record.seq),
             (false, true) => failed.push(record.seq),

@@ -12,7 +12,7 @@ use crate::commands::input::open;
 use crate::commands::summary::Summary;
 use crate::commands::summary::finish::finish;
 use crate::commands::upload::print_requests;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 
 pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result<Exit, Failure> {
@@ -71,7 +71,7 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
 fn check_flags(args: &Retry, run: i64) -> Result<(), Failure> {
     args.file_flag().map_or(Ok(()), |flag| {
         Err(Failure::new(
-            Exit::Usage,
+            ErrorCode::Usage,
             format!("{flag} is for reports, but {run} is the number of a run"),
             format!("leave out {flag}, or name a file; write ./{run} for a file called {run}"),
         ))

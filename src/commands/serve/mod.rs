@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, lookup_host};
 
 use super::console::signals::Interrupt;
 use crate::cli::{self, Lifetimes, Listen, Serve, ServeAction, Token, VariableShell};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 use storage::storage;
@@ -59,7 +59,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
     let listeners = listen(&args.listen).await.map_err(|error| {
         Failure::new(
-            Exit::Usage,
+            ErrorCode::Usage,
             format!("the service can't listen on {}: {error}", args.listen),
             "choose another address or port with --listen",
         )
@@ -206,7 +206,7 @@ fn read_plan(path: &Path) -> Result<Plan, Failure> {
         (Err(error), _) => {
             let names: Vec<&str> = EXAMPLES.iter().map(|(name, _)| *name).collect();
             return Err(Failure::new(
-                Exit::Usage,
+                ErrorCode::Usage,
                 format!("the fault plan {name} can't be read: {error}"),
                 format!("name a TOML file, or one of {}", names.join(", ")),
             ));

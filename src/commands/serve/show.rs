@@ -6,7 +6,7 @@ use sheetport_service::{Inspector, RecordView, RequestView, ShownKind, Workspace
 
 use super::storage::storage;
 use crate::cli::{Show, Shown};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -27,7 +27,7 @@ async fn workspaces(inspector: &mut Inspector, args: &Show) -> Result<Vec<Worksp
         workspaces.retain(|workspace| workspace.workspace == *name);
         if workspaces.is_empty() {
             let message = format!("the service has no records and no requests of the workspace '{name}'");
-            return Err(Failure::new(Exit::Usage, message, "run `sheetport serve show` for all workspaces"));
+            return Err(Failure::new(ErrorCode::Usage, message, "run `sheetport serve show` for all workspaces"));
         }
     }
     Ok(workspaces)
@@ -93,7 +93,7 @@ async fn records(inspector: &mut Inspector, args: &Show, kind: ShownKind, as_jso
     if let (Some(key), true) = (&args.id, shown.is_empty()) {
         let message = format!("no record of {} has the id, number or external id '{key}'", kind.name());
         let hint = format!("run `sheetport serve show {}` for the stored ones", kind.name());
-        return Err(Failure::new(Exit::Usage, message, hint));
+        return Err(Failure::new(ErrorCode::Usage, message, hint));
     }
     if as_json {
         ui::json(&json!({"command": "serve show", "total": total, "records": shown}));
@@ -151,7 +151,11 @@ fn requests(inspector: &Inspector, args: &Show, as_json: bool) -> Result<Exit, F
     }
     if let (Some(key), true) = (&args.id, shown.is_empty()) {
         let message = format!("the journal has no request with the number or context id '{key}'");
-        return Err(Failure::new(Exit::Usage, message, "run `sheetport serve show requests` for those that it has"));
+        return Err(Failure::new(
+            ErrorCode::Usage,
+            message,
+            "run `sheetport serve show requests` for those that it has",
+        ));
     }
     if as_json {
         ui::json(&json!({"command": "serve show", "total": total, "requests": shown}));

@@ -3,11 +3,11 @@
 use sheetport_service::Storage;
 
 use crate::cli::Data;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Failure};
 
 /// Returns the storage selected by flags or environment variables.
 pub(super) fn storage(data: &Data) -> Result<Storage, Failure> {
     let hint = "name a database such as postgres://anna@db.example/service with SHEETPORT_STORE or --store, and set PGPASSWORD or \
                 enter the password in the file .pgpass";
-    data.storage().map_err(|why| Failure::new(Exit::Usage, why, hint))
+    data.storage().map_err(|why| Failure::new(ErrorCode::Usage, why, hint))
 }

@@ -11,7 +11,7 @@ use sheetport_operations::{self as operations, CommandLine, Context, Given, SAMP
 
 use super::login::read_tokens;
 use crate::cli::Init;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 
@@ -41,7 +41,7 @@ pub(in crate::commands) async fn init(args: &Init, settings: &Settings) -> Resul
             let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
             std::fs::write(&path, SAMPLE).map_err(|error| {
                 let message = format!("{} can't be written: {error}", path.display());
-                Failure::new(Exit::Fault, message, "name a folder of your own with --folder")
+                Failure::new(ErrorCode::Local, message, "name a folder of your own with --folder")
             })?;
             if talks {
                 ui::line(say!("There is no spreadsheet here yet, so {} is one to try.", path.display()));
@@ -97,7 +97,7 @@ async fn connect(args: &Init, settings: &Settings, is_person: bool) -> Result<(S
         }
         let (access, refresh) = read_tokens().map_err(|error| {
             Failure::new(
-                Exit::Fault,
+                ErrorCode::Local,
                 format!("the tokens can't be read: {error}"),
                 "enter them at a terminal, or as two lines",
             )
@@ -113,7 +113,7 @@ async fn connect(args: &Init, settings: &Settings, is_person: bool) -> Result<(S
         }
         ui::failure(&failure, false);
         // A wrong address is possible, too, unless the service refused the tokens.
-        if failure.exit != Exit::Credentials {
+        if failure.exit() != Exit::Credentials {
             base_url = None;
         }
         attempt += 1;

@@ -51,7 +51,7 @@ pub(in crate::commands) fn finish(
         let failure = Failure::from(error);
         ui::failure(&failure, false);
         if stopped.is_none() {
-            exit = failure.exit;
+            exit = failure.exit();
         }
         None
     });

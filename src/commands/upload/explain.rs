@@ -12,7 +12,7 @@ use sheetport_sheet::column_letters;
 use super::{explain_column, shortened};
 use crate::cli::Explain;
 use crate::commands::input::{Purpose, open, spreadsheet};
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
 use crate::ui::style::Style;
@@ -29,7 +29,7 @@ pub(in crate::commands) async fn run(args: &Explain, settings: &Settings) -> Res
         return Ok(Exit::Done);
     }
     let nothing_asked =
-        || Failure::new(Exit::Usage, "nothing is asked for", "name a row with --row, or a column with --column");
+        || Failure::new(ErrorCode::Usage, "nothing is asked for", "name a row with --row, or a column with --column");
     let row = args.row.as_ref().ok_or_else(nothing_asked)?;
     let explanation = operations::explain(&input, row)?;
     match settings.output.json {

@@ -19,7 +19,7 @@ use super::next_command;
 use super::summary::Summary;
 use super::summary::finish::finish;
 use crate::cli::Upload;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
 
@@ -35,7 +35,11 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     if args.missing.is_some() || args.at_most.is_some() {
         let flag = if args.missing.is_some() { "--missing" } else { "--at-most" };
         let message = format!("{flag} is for a plan that a person looks at before it is applied");
-        return Err(Failure::new(Exit::Usage, message, "use `sheetport plan` with this flag, then `sheetport apply`"));
+        return Err(Failure::new(
+            ErrorCode::Usage,
+            message,
+            "use `sheetport plan` with this flag, then `sheetport apply`",
+        ));
     }
     let file = open(&args.input.file, settings).await?;
     // A dry run and a rehearsal send nothing to the service.

@@ -18,7 +18,7 @@ use sheetport_web as web;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Failure};
 
 /// Time for a client to take a byte.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -144,7 +144,7 @@ impl Monitor {
     ) -> Result<Monitor, Failure> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let message = format!("the worker can't listen on {address}: {error}");
-            Failure::new(Exit::Usage, message, "choose another address or port with --listen")
+            Failure::new(ErrorCode::Usage, message, "choose another address or port with --listen")
         })?;
         let status = Arc::new(Status { counts, health: LedgerHealth::watch(context) });
         Ok(Monitor { listener, status })

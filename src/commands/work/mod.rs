@@ -5,7 +5,6 @@ mod metrics;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sheetport_client::Stop;
 use sheetport_jobs::{FileOutcome, InboxRequest, Left, Obstacle, Place, Unsent, WorkEvent, Working};
 use sheetport_language::say;
 use sheetport_ledger::Part;
@@ -14,7 +13,7 @@ use sheetport_telemetry as telemetry;
 
 use super::console::signals::Interrupt;
 use crate::cli::Work;
-use crate::error::{Exit, Failure};
+use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
 use metrics::{Counts, Monitor};
@@ -72,13 +71,13 @@ fn unsent(left: Vec<Left>) -> Option<Failure> {
     if more > 0 {
         message = format!("{message}; {more} more were not sent");
     }
-    let exit = match why {
-        Obstacle::Error(error) => Failure::from(error).exit,
-        Obstacle::Stopped(StopReason::Service(Stop::Unauthorized(_) | Stop::Forbidden(_))) => Exit::Credentials,
-        Obstacle::Stopped(_) | Obstacle::OtherWorkspace { .. } => Exit::Stopped,
+    let code = match why {
+        Obstacle::Error(error) => Failure::from(error).code,
+        Obstacle::Stopped(StopReason::Service(stop)) => ErrorCode::from(&stop),
+        Obstacle::Stopped(_) | Obstacle::OtherWorkspace { .. } => ErrorCode::Stopped,
     };
     let hint = hint.unwrap_or_else(|| "run the command again later".to_owned());
-    Some(Failure::new(exit, message, hint))
+    Some(Failure::new(code, message, hint))
 }
 
 fn show(event: WorkEvent<'_>, output: Output) {

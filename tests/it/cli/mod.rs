@@ -19,6 +19,7 @@ mod crash;
 mod cut_connections;
 mod damage;
 mod demo;
+mod described;
 mod desk;
 mod dialects;
 mod disclosure;

@@ -1,6 +1,6 @@
 //! Runs the executable in a temporary folder with a clean environment.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use super::described::assert_described;
 
 /// Timeout for conditions that a test waits for, generous for busy machines.
 const DEADLINE: Duration = Duration::from_secs(180);
@@ -142,13 +144,15 @@ impl Sheetport {
             // It may end before it has taken all.
             thread::spawn(move || drop(stdin.write_all(&self.input)));
         }
-        Running { child, stdout: lines, stderr: said, secrets: self.secrets, begun: Instant::now() }
+        let args = self.command.get_args().map(OsStr::to_owned).collect();
+        Running { child, args, stdout: lines, stderr: said, secrets: self.secrets, begun: Instant::now() }
     }
 }
 
 /// A running process, killed on drop.
 pub struct Running {
     child: Child,
+    args: Vec<OsString>,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
     secrets: Vec<String>,
@@ -218,6 +222,7 @@ impl Running {
             assert!(!ended.all().contains(secret.as_str()), "a token was printed: {ended:?}");
         }
         assert!(!ended.all().contains("panicked"), "{ended:?}");
+        assert_described(&self.args, &ended.stdout);
         ended
     }
 }
