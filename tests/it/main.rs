@@ -7,6 +7,7 @@
 
 mod allowed_calls;
 mod cli;
+mod containers;
 mod damage;
 mod docs;
 mod earlier;

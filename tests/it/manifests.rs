@@ -5,21 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
+use serde_json::{Value, json};
 
-use crate::environment;
+use crate::containers::{
+    IMAGE, PACKAGING, Variable, list, objects, of_cluster, of_compose, path, pod, program, rendered,
+};
 
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/programs/python/bin");
 const GITHUB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github");
-const PACKAGING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/packaging");
 
 /// Returns whether a program accepts a file, and what it says. `None` with a message if it is not installed.
-fn judged(program: &str, args: &[&str], file: &Path) -> Option<(bool, String)> {
-    let path = Path::new(PROGRAMS).join(program);
-    if !path.exists() {
-        environment::report_missing(program);
-        return None;
-    }
-    let output = Command::new(path).args(args).arg(file).output().unwrap();
+fn judged(name: &str, args: &[&str], file: &Path) -> Option<(bool, String)> {
+    let output = Command::new(program(name)?).args(args).arg(file).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     Some((output.status.success(), String::from_utf8(said).unwrap()))
 }
@@ -50,9 +46,101 @@ fn files(top: &str, folder: &str) -> Vec<PathBuf> {
 
 #[test]
 fn manifests_fit_the_schemas_of_kubernetes() {
-    let files = files(PACKAGING, "kubernetes");
+    let Some(all) = rendered(IMAGE) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("all.yaml");
+    fs::write(&file, &all).unwrap();
     let strict = ["--kubernetes-version", "1.37", "--strict"];
-    assert_valid("kubernetes-validate", &strict, &files, "containers:", "container:");
+    assert_valid("kubernetes-validate", &strict, &[file], "containers:", "container:");
+    // The API server refuses pods with an empty name of an image.
+    let unset = rendered("").unwrap();
+    let images = |text: &str, image: &str| text.matches(&format!(" image: {image}\n")).count();
+    assert_eq!((images(&unset, "\"\""), images(&unset, IMAGE)), (3, 0));
+    assert_eq!((images(&all, "\"\""), images(&all, IMAGE)), (0, 3));
+}
+
+/// What a schema does not see: names of other objects, and labels that select something.
+#[test]
+fn objects_of_the_cluster_belong_together() {
+    let Some(objects) = objects() else { return };
+    let pods: Vec<&Value> = objects.iter().filter_map(pod).collect();
+    let has = |pod: &Value, selector: &Value| {
+        let labels = &pod["metadata"]["labels"];
+        let mut wanted = selector["matchLabels"].as_object().into_iter().flatten();
+        wanted.all(|(name, value)| labels[name] == *value)
+            && list(&selector["matchExpressions"]).all(|wanted| {
+                assert_eq!(wanted["operator"], "In");
+                list(&wanted["values"]).any(|value| labels[wanted["key"].as_str().unwrap()] == *value)
+            })
+    };
+    let there = |kind: &str, name: &Value| {
+        objects.iter().any(|object| object["kind"] == kind && object["metadata"]["name"] == *name)
+    };
+    for object in &objects {
+        let (kind, spec) = (object["kind"].as_str().unwrap(), &object["spec"]);
+        let selector = match kind {
+            "NetworkPolicy" => spec["podSelector"].clone(),
+            "Service" => json!({"matchLabels": spec["selector"]}),
+            _ => spec["selector"].clone(),
+        };
+        assert!(selector.is_null() || pods.iter().any(|pod| has(pod, &selector)), "{kind} selects nothing: {selector}");
+        assert!(spec["serviceName"].is_null() || there("Service", &spec["serviceName"]), "{spec}");
+        let Some(pod) = pod(object) else { continue };
+        let (spec, container) = (&pod["spec"], &pod["spec"]["containers"][0]);
+        for claim in list(&spec["volumes"]).map(|volume| &volume["persistentVolumeClaim"]["claimName"]) {
+            assert!(claim.is_null() || there("PersistentVolumeClaim", claim), "there is no {claim}");
+        }
+        // What the level `restricted` of the namespace asks for, and more.
+        assert_eq!(
+            [&spec["securityContext"]["runAsNonRoot"], &container["securityContext"]["readOnlyRootFilesystem"]],
+            [true; 2]
+        );
+        assert_eq!(container["securityContext"]["capabilities"], json!({"drop": ["ALL"]}));
+        assert_eq!(container["securityContext"]["allowPrivilegeEscalation"], false);
+        assert_eq!(spec["securityContext"]["seccompProfile"]["type"], "RuntimeDefault");
+        let claims = spec.to_string().contains("claimName") || kind == "StatefulSet";
+        assert_eq!(spec["securityContext"]["fsGroupChangePolicy"] == "OnRootMismatch", claims, "{kind}");
+        assert!(container["resources"]["requests"]["memory"].is_string());
+    }
+    // A port that the rules of the network allow is one that somebody listens on.
+    let ports: Vec<&Value> = pods.iter().flat_map(|pod| list(&pod["spec"]["containers"][0]["ports"])).collect();
+    for policy in objects.iter().filter(|object| object["kind"] == "NetworkPolicy") {
+        for port in list(&policy["spec"]["ingress"]).flat_map(|rule| list(&rule["ports"])) {
+            assert!(ports.iter().any(|known| known["containerPort"] == port["port"]), "{policy}");
+        }
+    }
+}
+
+/// Containers whose own disk is read-only keep their files on volumes; those with records to know again keep them on lasting ones.
+#[test]
+fn containers_use_documented_variables_and_volumes() {
+    let (Some(objects), Some(compose)) = (objects(), of_compose()) else { return };
+    let docs: String = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/docs"))
+        .unwrap()
+        .filter_map(|file| fs::read_to_string(file.unwrap().path()).ok())
+        .collect();
+    for container in of_cluster(&objects).iter().chain(&compose) {
+        let name = &container.name;
+        for (variable, value) in &container.env {
+            assert!(variable == "NAMESPACE" || docs.contains(variable.as_str()), "{variable} of {name} is in no page");
+            let is_secret = matches!(value, Variable::Secret(..));
+            let has_password =
+                matches!(value, Variable::Is(value) if Regex::new("://[^/]*:[^/]*@").unwrap().is_match(value));
+            assert!(!has_password && (is_secret || !variable.contains("TOKEN")), "{variable} of {name}");
+        }
+        let data = container.volumes.get("/data");
+        let is_temporary = data.is_some_and(|volume| *volume == format!("{name}-data"));
+        assert!(!is_temporary && (data.is_some() || name == "service"), "{name} forgets its tokens");
+        let values = container.env.values().filter_map(|value| match value {
+            Variable::Is(value) => Some(value),
+            Variable::Secret(..) => None,
+        });
+        for path in container.args.iter().chain(values).filter_map(|text| path(text)) {
+            // The service with a database keeps nothing in its home.
+            let is_kept = container.volumes.keys().any(|folder| Path::new(path).starts_with(folder));
+            assert!(is_kept || (name == "service" && path.starts_with("/data/")), "{path} of {name} is on no volume");
+        }
+    }
 }
 
 #[test]

@@ -205,9 +205,9 @@ fn an_archive_has_the_executable_with_its_pages_and_is_the_same_each_time() {
     assert!(executable.size() > 0);
 }
 
-/// The image is built from the executable that needs no libraries, and the workers of the compose file can use their tokens.
+/// The image is built from the executable that needs no libraries.
 #[test]
-fn the_image_is_static_and_its_tokens_fit_the_service() {
+fn the_image_is_static() {
     let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
     let image = read("Containerfile");
     let (build, last) = image.split_once("\nFROM scratch\n").unwrap();
@@ -228,19 +228,4 @@ fn the_image_is_static_and_its_tokens_fit_the_service() {
         let value = label(name);
         assert!(manifest.contains(&format!("{key} = \"{value}\"")), "{name}: {value}");
     }
-
-    let compose = read("packaging/compose.yaml");
-    let value =
-        |name: &str| Regex::new(&format!("(?m)^ *{name}: (.*)$")).unwrap().captures(&compose).unwrap()[1].to_owned();
-    let home = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sheetport"));
-    command.args(["whoami", "--offline"]).env("SHEETPORT_HOME", home.path()).env("SHEETPORT_ACCESS_TOKEN", "access-1");
-    for name in ["SHEETPORT_BASE_URL", "SHEETPORT_TOKEN_HOST"] {
-        command.env(name, value(name));
-    }
-    let shown = succeeds(command.env("SHEETPORT_INSECURE_HTTP", "1"));
-    assert!(shown.contains("http://service:8787"), "{shown}");
-    let refused = command.env("SHEETPORT_TOKEN_HOST", "service").output().unwrap();
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("SHEETPORT_TOKEN_HOST=http://service:8787"), "{said}");
 }

@@ -14,6 +14,7 @@ mod command_line;
 mod commands;
 mod conditions;
 mod connect;
+mod containers;
 mod copied_rows;
 mod crash;
 mod cut_connections;
