@@ -2,6 +2,7 @@
 
 mod choice;
 mod export;
+mod file;
 mod flag_groups;
 mod global;
 mod help;
@@ -15,9 +16,11 @@ mod upload;
 mod view;
 mod work;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use sheetport_language::say;
 
 use crate::error::EXIT_CODES;
 
@@ -71,7 +74,20 @@ impl Cli {
     /// If it is wrong, or asks for help or the version.
     pub fn read() -> Result<Cli, clap::Error> {
         let mut command = command();
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let args: Vec<OsString> = std::env::args_os().collect();
+        let matches = match command.try_get_matches_from_mut(&args) {
+            Err(error) => match file::with_command(&error, args, file::has_display()) {
+                Ok(Some(args)) => command.try_get_matches_from_mut(args)?,
+                Ok(None) => return Err(error),
+                Err(name) => {
+                    let why = say!("'{name}' is a file, and there is no display for its page");
+                    let tip = say!("tip: 'sheetport check {name}' finds its problems");
+                    let message = format!("{why}\n\n  {tip}");
+                    return Err(command.error(clap::error::ErrorKind::InvalidSubcommand, message));
+                }
+            },
+            matches => matches?,
+        };
         let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
         cli.global.note_flags(&matches);
         Ok(cli)

@@ -13,7 +13,7 @@ Examples:
   sheetport review 12
   sheetport review prices.xlsx --no-open
 
-The page is served by this program, to this machine only. Press Ctrl-C to stop.";
+The page is served by this program, to this machine only. Press Ctrl-C to stop. `sheetport prices.xlsx` opens it, too.";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]

@@ -1,9 +1,14 @@
 //! Why an operation was refused or failed.
 
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
 use sheetport_client as client;
 use sheetport_client::auth::StoreError;
-use sheetport_documents::{Mistake, Mistakes};
+use sheetport_documents::{Mistake, Mistakes, nearest};
 use sheetport_export as export;
+use sheetport_files::visible::one_line;
 use sheetport_ledger as ledger;
 use sheetport_ledger::{Accounting, RunId};
 use sheetport_plan as plan;
@@ -11,6 +16,9 @@ use sheetport_report as report;
 use sheetport_service as service;
 use sheetport_sheet as sheet;
 use sheetport_storage as storage;
+
+/// Files of a folder among which a similar name is looked for: a person does not wait for more.
+const MAX_ENTRIES: usize = 10_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -111,8 +119,9 @@ impl Error {
     /// Returns advice for fixing the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Error::Sheet(error) => return error.hint(),
+            Error::Sheet(error) => return similar_file(error).or_else(|| error.hint()),
             Error::Ledger(error) => return error.hint(),
+            Error::Upload(plan::Error::Sheet(error)) => return similar_file(error).or_else(|| error.hint()),
             Error::Upload(error) => return error.hint(),
             Error::Client(error) => return error.hint(),
             Error::Report(error) => return error.hint(),
@@ -211,4 +220,15 @@ impl From<Mistakes> for Error {
     fn from(mistakes: Mistakes) -> Error {
         Error::Template(Box::new(mistakes))
     }
+}
+
+/// Returns the advice for a file that does not exist, if another one beside it has a similar name.
+fn similar_file(error: &sheet::Error) -> Option<String> {
+    let sheet::Error::Open { path, source } = error else { return None };
+    let name = path.file_name()?.to_str().filter(|_| source.kind() == ErrorKind::NotFound)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = fs::read_dir(folder).ok()?.take(MAX_ENTRIES).flatten();
+    let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let similar = nearest(name, names.iter().map(String::as_str))?;
+    Some(format!("did you mean {}?", one_line(&path.with_file_name(similar).display().to_string())))
 }

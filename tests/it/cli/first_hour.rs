@@ -65,3 +65,20 @@ fn six_commands_lead_to_a_corrected_row() {
         );
     }
 }
+
+#[test]
+fn a_file_is_enough_to_open_its_page() {
+    let place = Place::new();
+    place.write("prices.csv", "SKU,Name,Price\nA-1,Bolt,1.50\n");
+    let shown = place.sheetport(["prices.csv", "--no-open", "--json"]).env("DISPLAY", ":0").start();
+    assert!(shown.line().contains("\"listening\":\"http://127.0.0.1:"));
+    drop(shown);
+    let without = ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"];
+    let command = without.iter().fold(place.sheetport(["prices.csv"]), |command, name| command.without(name));
+    if cfg!(not(target_os = "macos")) {
+        command.exits(2).says(&["'prices.csv' is a file, and there is no display", "sheetport check prices.csv"]);
+    }
+    let wrong = ["check", "prcies.csv", "-t", "items"];
+    place.sheetport(wrong).exits(7).says(&["prcies.csv can't be opened", "did you mean prices.csv?"]);
+    place.sheetport(["check", "orders.csv", "-t", "items"]).exits(7).says(&["check the name and your permission"]);
+}

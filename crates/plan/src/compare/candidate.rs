@@ -81,12 +81,12 @@ impl Candidate {
     }
 
     /// Returns the id of the record in the service, as answered to this machine.
-    pub fn known_id(&self) -> Option<&str> {
+    pub(crate) fn known_id(&self) -> Option<&str> {
         self.sent.as_deref()?.id.as_deref()
     }
 
     /// Returns the body of the last accepted request.
-    pub fn last_body(&self) -> Option<&str> {
+    pub(crate) fn last_body(&self) -> Option<&str> {
         self.sent.as_deref()?.body.as_deref()
     }
 
