@@ -2,12 +2,13 @@
 //!
 //! A wrong key is reported and removed, and reading goes on, so that all mistakes of a file are shown at once.
 
-use std::fmt::Display;
+use std::fmt::{Display, Formatter};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::str::FromStr;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Visitor};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, Error};
 
@@ -44,13 +45,31 @@ impl Places for TomlFile<'_> {
     }
 }
 
-/// A value written as a text, read by its own parser.
+/// A value written as a text, read by its own parser. A whole number is read like the text of its digits: `rate = 300`.
 #[derive(Clone, Debug)]
 pub struct Parsed<T>(pub T);
 
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Parsed<T> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map(Parsed).map_err(serde::de::Error::custom)
+        struct Text<T>(PhantomData<T>);
+
+        impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+                text.parse().map_err(E::custom)
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<T, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+
+        deserializer.deserialize_any(Text(PhantomData)).map(Parsed)
     }
 }
 

@@ -10,8 +10,8 @@ use super::titles::Titles;
 
 #[derive(Args, Debug, Default)]
 pub struct Pacing {
-    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit [default: that of the
-    /// profile, or auto; no limit for a service on this machine]
+    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit; a number alone is per
+    /// second [default: that of the profile, or auto; no limit for a service on this machine]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<Speed>,
     /// Number of requests in flight at the same time [default: 8]
@@ -29,7 +29,8 @@ impl Pacing {
 /// How to send a run again. What is not given is as in the run.
 #[derive(Args, Debug, Default)]
 pub struct Sending {
-    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit [default: as in the run]
+    /// Maximum request rate, such as 10/s or 600/min, or "auto" to measure the service's limit; a number alone is per
+    /// second [default: as in the run]
     #[arg(long, value_name = "RATE")]
     pub rate: Option<Speed>,
     /// Number of requests in flight at the same time [default: as in the run]

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Requests per time unit, written as `10/s` or `600/min`. After an idle time unit, a workspace may send this number of requests
+/// Requests per time unit, written as `10/s` or `600/min`; a number alone is per second. After an idle time unit, a workspace may send this number of requests
 /// at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
@@ -39,7 +39,7 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Limit, String> {
         let wrong = || format!("'{text}' is not a limit; write 10/s, 600/min or 5000/h");
-        let (count, unit) = text.split_once('/').ok_or_else(wrong)?;
+        let (count, unit) = text.split_once('/').unwrap_or((text, "s"));
         let unit = match unit.trim() {
             "s" => Unit::Second,
             "min" => Unit::Minute,
@@ -116,7 +116,8 @@ mod tests {
             assert_eq!(limit(text).to_string(), text);
         }
         assert_eq!(limit("600/min").interval(), limit("10/s").interval());
-        for bad in ["", "10", "0/s", "-1/s", "10/day", "1.5/s", "/s", "10/", "2000000000/s", "99999999999/s"] {
+        assert_eq!(limit("10"), limit("10/s"));
+        for bad in ["", "0", "0/s", "-1/s", "10/day", "1.5/s", "/s", "10/", "2000000000/s", "99999999999/s"] {
             assert!(bad.parse::<Limit>().expect_err(bad).contains("600/min"), "{bad}");
         }
     }
