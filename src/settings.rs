@@ -15,14 +15,17 @@ use sheetport_client::{ClientCert, ConnectOptions, KeyMemory, ProxyAddress, Spee
 use sheetport_documents::{Notes, Parsed, TomlFile};
 use sheetport_files::text_file::read_text;
 use sheetport_ledger::ServerAddress;
-use sheetport_operations::{Context, DEFAULT_PROFILE, Given, ProfileOptions};
+use sheetport_operations::{
+    Context, CurrencyCode, DEFAULT_PROFILE, Defaults, Given, LocaleName, ProfileOptions, ZoneName,
+};
 
 use crate::cli::{Global, age};
 use crate::error::{ErrorCode, Failure};
 
 /// Hint for a mistake in the settings file.
 const KEYS: &str = "valid keys: profile = \"…\", keep = \"90d\", and under [profiles.NAME] base_url = \"https://…\", rate = \"10/s\", \
-                    ledger = \"postgres://…\", accept_recognized, keyring, idempotency_key = \"24h\", ca_file, client_cert, client_key, proxy and insecure_http";
+                    ledger = \"postgres://…\", accept_recognized, keyring, idempotency_key = \"24h\", ca_file, client_cert, client_key, proxy, \
+                    insecure_http, locale = \"de\", time_zone = \"Europe/Berlin\" and currency = \"EUR\"";
 
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -72,6 +75,10 @@ struct Profile {
     proxy: Option<Parsed<ProxyAddress>>,
     #[serde(default)]
     insecure_http: bool,
+    /// For sheets and templates that say nothing.
+    locale: Option<Parsed<LocaleName>>,
+    time_zone: Option<Parsed<ZoneName>>,
+    currency: Option<Parsed<CurrencyCode>>,
 }
 
 fn keep<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
@@ -79,6 +86,14 @@ fn keep<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, 
 }
 
 impl Profile {
+    fn defaults(&self) -> Defaults {
+        Defaults {
+            locale: self.locale.clone().map(|Parsed(LocaleName(name))| name),
+            time_zone: self.time_zone.clone().map(|Parsed(ZoneName(name))| name),
+            currency: self.currency.clone().map(|Parsed(CurrencyCode(code))| code),
+        }
+    }
+
     /// Returns how to connect. Paths are relative to `folder`. Fails with the reason if a value is wrong.
     fn connection(&self, folder: &Path) -> Result<ConnectOptions, String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| folder.join(path));
@@ -146,7 +161,7 @@ impl Settings {
         for (name, profile) in &file.profiles {
             let connection = profile.connection(&home).map_err(|why| wrong(&path, &why))?;
             let (base_url, keys) = (profile.base_url.clone(), profile.idempotency_key.clone().map(|Parsed(keys)| keys));
-            profiles.insert(name.clone(), ProfileOptions { base_url, connection, keys });
+            profiles.insert(name.clone(), ProfileOptions { base_url, connection, keys, defaults: profile.defaults() });
         }
         if profiles.values().filter_map(|profile| profile.connection.proxy.as_ref()).any(ProxyAddress::has_credentials)
         {

@@ -15,7 +15,7 @@ pub struct Global {
     /// Root address of the service
     #[arg(long, global = true, env = "SHEETPORT_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
-    /// Profile that provides address, tokens, rate and whether the service honours idempotency keys [default: the one in sheetport.toml, or "default"]
+    /// Profile that provides address, tokens, rate, defaults for sheets and whether the service honours idempotency keys [default: the one in sheetport.toml, or "default"]
     #[arg(long, global = true, env = "SHEETPORT_PROFILE", value_name = "NAME")]
     pub profile: Option<String>,
     /// PEM file with CA certificates to trust in addition to those of the system

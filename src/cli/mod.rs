@@ -25,7 +25,7 @@ use sheetport_language::say;
 use crate::error::EXIT_CODES;
 
 pub use self::export::Export;
-pub use self::flag_groups::{Input, Mark, Pacing, Reading, Sending, Titles};
+pub use self::flag_groups::{Input, Mark, OfSheet, Pacing, Reading, Sending, Titles};
 pub use self::global::{Color, Global, LogFormat};
 pub use self::help::{Completions, Help, Man, Schema, language, texts};
 pub use self::job::{Job, JobFile, JobSchedule, JobsShown};

@@ -41,7 +41,9 @@ pub(super) fn of_input(input: &Input, template: &str, context: &Context) -> Comm
     for (name, value) in &input.set {
         command = command.flag("set", Some(format!("{name}={value}")));
     }
-    command = command.flag("locale", input.locale.as_ref());
+    for (name, value) in input.of_sheet.in_use() {
+        command = command.flag(name, Some(value));
+    }
     for folder in &input.allow_lookup {
         command = command.flag("allow-lookup", Some(folder));
     }

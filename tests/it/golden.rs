@@ -208,7 +208,7 @@ async fn plan_file(folder: &Path, case: &Case, name: &str) -> Vec<(&'static str,
 
 /// Returns the name of the template that is chosen without `-t`, if one clearly fits.
 async fn recognized(context: &Context, file: &InputFile, sheet: Option<&str>) -> Value {
-    let unknown = Unrecognized { file, sheet, text: Options::default() };
+    let unknown = Unrecognized { file, sheet, text: Options::default(), keys: Default::default() };
     match operations::recognize(context, &unknown, &|_| ()).await {
         Ok(found) if found.is_clear() => {
             let best = found.candidates.first().map(|best| Path::new(&best.name));

@@ -107,6 +107,7 @@ impl PreviousTemplate {
             ("keep_where", tested(template.sheet.keep_where.as_slice())),
             ("warn_where", tested(&template.sheet.warn_where)),
             ("time_zone", Vec::new()),
+            ("currency", Vec::new()),
             ("locale", Vec::new()),
         ];
         PreviousTemplate {

@@ -131,7 +131,12 @@ impl Sender<'_> {
             let options = SendOptions::default();
             return resume(context, Some(run), options, Box::pin(self.stopping.wait()), events).await.map(Box::new);
         }
-        let changes = TemplateChanges { parameters: &step.set, locale: keys.locale(), lookup_folders: &[] };
+        let changes = TemplateChanges {
+            parameters: &step.set,
+            sheet: keys.sheet_keys(),
+            defaults: context.defaults(),
+            lookup_folders: &[],
+        };
         let template = load_template_for(&step.template, changes, file)?;
         // Naming a template in a job implies trust.
         trust(context, &template)?;

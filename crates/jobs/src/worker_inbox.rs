@@ -38,7 +38,7 @@ pub fn inbox(request: &InboxRequest<'_>) -> Result<UploadStep, Error> {
         Some(address) => PathBuf::from(address.trim_end_matches('/')),
         None => lasting(folder),
     };
-    load_template(template, TemplateChanges { parameters: set, locale: None, lookup_folders: &[] })?;
+    load_template(template, TemplateChanges { parameters: set, ..TemplateChanges::default() })?;
     let place = |named: Option<&Path>, usual| named.map_or_else(|| sibling(&folder, usual), lasting);
     let folders = Folders { done: place(done, "done"), failed: place(failed, "failed") };
     if folders.done == folder || folders.failed == folder {

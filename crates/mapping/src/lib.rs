@@ -44,6 +44,7 @@ pub mod rivals;
 mod row_test;
 pub mod schema;
 pub mod skeleton;
+mod source;
 pub(crate) mod typed_value;
 pub mod usable;
 pub mod words;

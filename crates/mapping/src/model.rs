@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::path::PathBuf;
 
 use jiff::tz::TimeZone;
 use regex::Regex;
@@ -14,6 +13,7 @@ pub use super::row_test::{Condition, RowTest, Tested};
 use sheetport_findings::{Code, Only};
 use sheetport_records::{Field, Input, JsonType, List, RecordKind, transaction};
 use sheetport_sheet::{Cell, Options};
+use sheetport_values::currency::Currency;
 use sheetport_values::date::DateFormat;
 use sheetport_values::decimal::Decimal;
 use sheetport_values::locale::{Locale, Order};
@@ -22,6 +22,7 @@ use sheetport_values::number::Percent;
 
 use super::missing::Missing;
 use crate::lookup::{Lookup, LookupReader, MAX_ENTRIES};
+pub use crate::source::{Defaulted, LookupFiles};
 use crate::typed_value::Value;
 
 /// A checked template.
@@ -31,6 +32,8 @@ pub struct Template {
     pub name: String,
     /// The TOML for the copy of a run: with all base templates, and with the values of its parameters.
     pub source: String,
+    /// What `source` has from the defaults of a profile. `None` if nothing.
+    pub defaulted: Option<Defaulted>,
     /// The lookup tables in other files. Read and added by the caller of the loader.
     pub lookups: Option<LookupFiles>,
     /// The values of the parameters by name.
@@ -62,19 +65,15 @@ pub struct Template {
     pub examples: Vec<Example>,
 }
 
-/// The files of lookup tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LookupFiles {
-    /// Absolute path of the folder of the template.
-    pub folder: PathBuf,
-    /// SHA-256, in hexadecimal, by the name in the template.
-    pub hashes: BTreeMap<String, String>,
-}
-
 impl Template {
     /// Returns what a record can have, and what identifies it in the sheet.
     pub fn input(&self) -> &'static Input {
         if self.counts { &transaction::COUNT } else { self.record.input() }
+    }
+
+    /// Returns the TOML without the defaults of a profile.
+    pub fn own_source(&self) -> &str {
+        self.defaulted.as_ref().map_or(&self.source, |defaulted| &defaulted.source)
     }
 
     /// Returns the rules of the record, then of the lines. A layout has the same order.
@@ -144,6 +143,8 @@ pub struct SheetRules {
     pub locale: Option<String>,
     /// The time zone of dates with a time of day, unless a field has its own.
     pub time_zone: Option<TimeZone>,
+    /// The currency of amounts without one, in a sheet without a column of currencies.
+    pub currency: Option<Currency>,
     pub header: HeaderRow,
     /// Columns in which a blank cell repeats the cell above.
     pub fill_down: Option<FillDown>,

@@ -12,6 +12,7 @@ use sheetport_client::auth::{
 use sheetport_client::{self as client, Client, ClientCert, ConnectOptions, KeyMemory, Speed};
 use sheetport_files::absolute_path::absolute;
 use sheetport_ledger::{self as ledger, Ledger, Run, RunConnection, ServerAddress};
+use sheetport_mapping::load::SheetKeys;
 use sheetport_report::CsvForm;
 use sheetport_sheet::ReportWords;
 
@@ -27,6 +28,26 @@ pub struct ProfileOptions {
     pub connection: ConnectOptions,
     /// The time for which the service remembers idempotency keys, if supported.
     pub keys: Option<KeyMemory>,
+    pub defaults: Defaults,
+}
+
+/// What holds for the sheets of a company, where a template and the sheet say nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Defaults {
+    /// Name of the locale.
+    pub locale: Option<String>,
+    /// IANA name of the time zone.
+    pub time_zone: Option<String>,
+    /// ISO 4217 code of the currency.
+    pub currency: Option<String>,
+}
+
+impl Defaults {
+    /// Returns the defaults as keys of `[sheet]` of a template.
+    pub fn keys(&self) -> SheetKeys<'_> {
+        let Defaults { locale, time_zone, currency } = self;
+        SheetKeys { locale: locale.as_deref(), time_zone: time_zone.as_deref(), currency: currency.as_deref() }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +94,16 @@ pub struct Context {
 }
 
 impl Context {
+    /// Returns the defaults of the profile for templates.
+    pub fn defaults(&self) -> SheetKeys<'_> {
+        self.profiles.get(&self.profile).map(|profile| profile.defaults.keys()).unwrap_or_default()
+    }
+
+    /// Returns the defaults of the profile, for what outlives this context.
+    pub(crate) fn profile_defaults(&self) -> Defaults {
+        self.profiles.get(&self.profile).map(|profile| profile.defaults.clone()).unwrap_or_default()
+    }
+
     /// Returns how a CSV for the user is written.
     pub(super) fn csv_form(&self) -> CsvForm {
         self.locale.as_deref().map(CsvForm::of_locale).unwrap_or_default()

@@ -43,12 +43,13 @@ pub mod runs;
 mod schemas;
 pub mod send;
 mod service;
+mod sheet_keys;
 pub mod templates;
 pub mod uploads;
 
 pub use approval::{Approval, LeftOutRows};
 pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
-pub use context::{Context, ProfileOptions};
+pub use context::{Context, Defaults, ProfileOptions};
 pub use doctor::{Finding, Health, examine};
 pub use error::Error;
 pub use event::{Event, Observer};
@@ -78,6 +79,7 @@ pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
 pub use service::local_service::LocalService;
 pub use service::login::{StoredTokens, login, verify};
 pub use service::rehearsal::{Forecast, RehearsalRecords, Rehearse, Rehearsed};
+pub use sheet_keys::{CurrencyCode, LocaleName, ZoneName};
 pub use sheetport_ledger::AllowRepeat;
 pub use templates::infer::{InferRequest, infer};
 pub use templates::load_template::{

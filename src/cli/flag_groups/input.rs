@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sheetport_findings::Code;
-use sheetport_operations::{Question, TemplateChanges};
+use sheetport_mapping::load::SheetKeys;
+use sheetport_operations::{CurrencyCode, LocaleName, Question, TemplateChanges, ZoneName};
 use sheetport_sheet::Options;
-use sheetport_values::locale;
 
 /// Help heading of [`Reading`]. Set on each flag, because a heading of the struct would also apply to later flags.
 const READING: &str = "Reading a CSV, if it is detected wrongly";
@@ -28,10 +28,8 @@ pub struct Input {
     /// Set a parameter of the template: warehouse=W1
     #[arg(long, value_name = "NAME=VALUE", value_parser = parameter)]
     pub set: Vec<(String, String)>,
-    /// How the sheet writes numbers and dates, such as de for 1.234,50 [default: the template's locale, or auto: each
-    /// column decides]
-    #[arg(long, value_name = "LOCALE", value_parser = locale)]
-    pub locale: Option<String>,
+    #[command(flatten)]
+    pub of_sheet: OfSheet,
     /// Folder whose files the template may extend or use as lookup tables, besides those below its own folder
     #[arg(long, value_name = "FOLDER")]
     pub allow_lookup: Vec<PathBuf>,
@@ -54,9 +52,14 @@ pub(in crate::cli) fn parameter(text: &str) -> Result<(String, String), String> 
 }
 
 impl Input {
-    /// Returns the changes of the template.
-    pub fn changes(&self) -> TemplateChanges<'_> {
-        TemplateChanges { parameters: &self.set, locale: self.locale.as_deref(), lookup_folders: &self.allow_lookup }
+    /// Returns the changes of the template, which has the defaults of the profile.
+    pub fn changes<'a>(&'a self, defaults: SheetKeys<'a>) -> TemplateChanges<'a> {
+        TemplateChanges {
+            parameters: &self.set,
+            sheet: self.of_sheet.keys(),
+            defaults,
+            lookup_folders: &self.allow_lookup,
+        }
     }
 }
 
@@ -65,9 +68,41 @@ pub(in crate::cli) fn question(text: &str) -> Result<Code, String> {
     text.parse().map(|Question(code)| code)
 }
 
-/// Checks the name of a locale.
-fn locale(name: &str) -> Result<String, String> {
-    locale::check(name).map(str::to_owned)
+/// What the sheet does not say of itself.
+#[derive(Args, Debug, Default)]
+pub struct OfSheet {
+    /// How the sheet writes numbers and dates, such as de for 1.234,50 [default: the template's locale, that of the
+    /// profile, or auto: each column decides]
+    #[arg(long, value_name = "LOCALE")]
+    pub locale: Option<LocaleName>,
+    /// Time zone of dates with a time of day but without a zone, such as Europe/Berlin [default: the template's, or that of
+    /// the profile]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<ZoneName>,
+    /// Currency of records with an amount, such as EUR, if nothing in the sheet says one [default: the template's, or that
+    /// of the profile]
+    #[arg(long, value_name = "CODE")]
+    pub currency: Option<CurrencyCode>,
+}
+
+impl OfSheet {
+    /// Returns the flags as keys of `[sheet]` of a template.
+    pub fn keys(&self) -> SheetKeys<'_> {
+        SheetKeys {
+            locale: self.locale.as_ref().map(|name| name.0.as_str()),
+            time_zone: self.time_zone.as_ref().map(|name| name.0.as_str()),
+            currency: self.currency.as_ref().map(|code| code.0.as_str()),
+        }
+    }
+}
+
+impl OfSheet {
+    /// Returns the flags in use, as name and value.
+    pub fn in_use(&self) -> Vec<(&'static str, &str)> {
+        let SheetKeys { locale, time_zone, currency } = self.keys();
+        let flags = [("locale", locale), ("time-zone", time_zone), ("currency", currency)];
+        flags.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
 }
 
 /// How to read a text file, and the password of a workbook.

@@ -4,7 +4,7 @@ mod input;
 mod pacing;
 mod titles;
 
-pub use input::{Input, Mark, Reading};
+pub use input::{Input, Mark, OfSheet, Reading};
 pub(super) use input::{parameter, question};
 pub use pacing::{Pacing, Sending};
 pub use titles::Titles;

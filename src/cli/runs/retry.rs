@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use sheetport_findings::Code;
 
-use crate::cli::flag_groups::{Reading, Sending, parameter, question};
+use crate::cli::flag_groups::{OfSheet, Reading, Sending, parameter, question};
 
 const RETRY_EXAMPLES: &str = "\
 A report is recognized by its sheetport_run and sheetport_row columns. You may sort and filter its rows, and add rows at
@@ -40,6 +40,8 @@ pub struct Retry {
     /// Folder whose files the template given with --template may extend or use as lookup tables
     #[arg(long, value_name = "FOLDER", requires = "template")]
     pub allow_lookup: Vec<PathBuf>,
+    #[command(flatten)]
+    pub of_sheet: OfSheet,
     #[command(flatten)]
     pub sending: Sending,
     /// Show what would be sent, with the first requests, and send nothing
@@ -89,7 +91,8 @@ impl Retry {
             (!self.accept.is_empty(), "accept"),
         ];
         let flags = flags.into_iter().filter_map(|(in_use, flag)| in_use.then_some(flag));
+        let of_sheet = self.of_sheet.in_use().into_iter().map(|(flag, _)| flag);
         let reading = self.reading.in_use().into_iter().map(|(flag, _)| flag);
-        flags.chain(reading).next().map(|flag| format!("--{flag}"))
+        flags.chain(of_sheet).chain(reading).next().map(|flag| format!("--{flag}"))
     }
 }

@@ -6,11 +6,15 @@ mod recognize;
 use std::path::Path;
 
 use sheetport_files::visible::one_line;
+use sheetport_language::say;
+use sheetport_mapping::Template;
+use sheetport_mapping::load::SheetKeys;
 use sheetport_operations::{self as operations, InputFile, STANDARD_INPUT, Spreadsheet, load_template_for};
 
 use crate::cli::Input;
 use crate::error::{ErrorCode, Failure};
 use crate::settings::Settings;
+use crate::ui;
 use recognize::recognize;
 
 pub(super) use recognize::{Purpose, with_suggestion};
@@ -34,7 +38,11 @@ pub(super) async fn spreadsheet<'a>(
         Some(name) => name.clone(),
         None => recognize(file, input, purpose, settings).await?,
     };
-    let (template, text) = (load_template_for(&name, input.changes(), file)?, input.reading.options());
+    let template = load_template_for(&name, input.changes(settings.context.defaults()), file)?;
+    let text = input.reading.options();
+    if settings.output.talks() {
+        say_defaults(&template, &settings.context.profile);
+    }
     if let Purpose::Sending { .. } = purpose {
         match input.template {
             // Naming a template for an upload implies trust.
@@ -42,7 +50,7 @@ pub(super) async fn spreadsheet<'a>(
             // The file may have been replaced since a person accepted it. With flags that change the template, its digest differs
             // from the accepted one anyway.
             None if input.set.is_empty()
-                && input.locale.is_none()
+                && input.of_sheet.keys() == SheetKeys::default()
                 && !operations::is_trusted(&settings.context, &template) =>
             {
                 let message = format!("the template {} changed while it was used", one_line(&name));
@@ -65,4 +73,15 @@ pub(super) async fn spreadsheet<'a>(
         accepts: &input.accept,
         edits,
     })
+}
+
+/// Says what the template has from the profile. People who check a file on another machine may have another profile.
+fn say_defaults(template: &Template, profile: &str) {
+    for (key, value) in template.defaulted.iter().flat_map(|defaulted| &defaulted.keys) {
+        ui::remark(match *key {
+            "time_zone" => say!("time zone {value}, from the profile {profile}"),
+            "currency" => say!("currency {value} where the sheet says none, from the profile {profile}"),
+            _ => say!("numbers and dates as in {value}, from the profile {profile}"),
+        });
+    }
 }

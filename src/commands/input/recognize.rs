@@ -37,7 +37,7 @@ pub(super) async fn recognize(
     purpose: Purpose<'_>,
     settings: &Settings,
 ) -> Result<String, Failure> {
-    let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
+    let unknown = unrecognized(file, input);
     let console = Console::new(settings.output);
     let recognized = operations::recognize(&settings.context, &unknown, &|event| console.show(event)).await?;
     let name = file.name.display().to_string();
@@ -104,6 +104,11 @@ pub(super) async fn recognize(
     Ok(best.name.clone())
 }
 
+fn unrecognized<'a>(file: &'a InputFile, input: &'a Input) -> Unrecognized<'a> {
+    let (sheet, text) = (input.sheet.as_deref(), input.reading.options());
+    Unrecognized { file, sheet, text, keys: input.of_sheet.keys() }
+}
+
 /// Converts an error. If the file lacks columns of the template, the hint also names a template that fits.
 pub(in crate::commands) async fn with_suggestion(
     error: operations::Error,
@@ -114,7 +119,7 @@ pub(in crate::commands) async fn with_suggestion(
     let is_other_template = error.is_other_template();
     let mut failure = Failure::from(error);
     if is_other_template {
-        let unknown = Unrecognized { file, sheet: input.sheet.as_deref(), text: input.reading.options() };
+        let unknown = unrecognized(file, input);
         // The first error is more important than a failure to recognize the file.
         if let Ok(recognized) = operations::recognize(&settings.context, &unknown, &|_| {}).await
             && let Some(best) =

@@ -30,13 +30,19 @@ pub(in crate::commands) async fn run(args: Retry, settings: &Settings) -> Result
         }
         RetryTarget::File(path) => {
             let file = open(path, settings).await?;
-            let changes = TemplateChanges { parameters: &args.set, locale: None, lookup_folders: &args.allow_lookup };
+            let changes = TemplateChanges {
+                parameters: &args.set,
+                sheet: args.of_sheet.keys(),
+                defaults: context.defaults(),
+                lookup_folders: &args.allow_lookup,
+            };
             let template = args.template.as_deref().map(|template| load_template(template, changes)).transpose()?;
             let request = RetryReport {
                 file: &file,
                 text: args.reading.options(),
                 edits: None,
                 template,
+                keys: args.of_sheet.keys(),
                 as_new: args.as_new,
                 sends_accepted: false,
                 changed_only: false,
@@ -87,6 +93,9 @@ fn retry_command(args: &Retry, context: &Context) -> String {
     }
     for (name, value) in &args.set {
         command = command.flag("set", Some(format!("{name}={value}")));
+    }
+    for (name, value) in args.of_sheet.in_use() {
+        command = command.flag(name, Some(value));
     }
     for folder in &args.allow_lookup {
         command = command.flag("allow-lookup", Some(folder));

@@ -48,6 +48,7 @@ pub(in crate::commands) fn config(settings: &Settings) -> Exit {
         Speed::Fixed(rate) => rate.to_string(),
     });
     let keys = context.profiles.get(&context.profile).and_then(|profile| profile.keys);
+    let defaults = context.defaults();
     let row = |name, value: Option<String>, from| InForce { name, from, value };
     let from_file = |is_set: bool| if is_set { "sheetport.toml" } else { "default" };
     let of = |name, variable, is_flag, value: Option<String>| {
@@ -82,6 +83,9 @@ pub(in crate::commands) fn config(settings: &Settings) -> Exit {
             connection.insecure_http.then(|| "true".to_owned()),
         ),
         row("idempotency_key", keys.map(|keys| keys.to_string()), from_file(keys.is_some())),
+        row("locale", defaults.locale.map(str::to_owned), from_file(defaults.locale.is_some())),
+        row("time_zone", defaults.time_zone.map(str::to_owned), from_file(defaults.time_zone.is_some())),
+        row("currency", defaults.currency.map(str::to_owned), from_file(defaults.currency.is_some())),
         row("keep", settings.keep.map(|age| format!("{}h", age.as_secs() / 3600)), from_file(settings.keep.is_some())),
         row("keyring", settings.keyring.then(|| "true".to_owned()), from_file(settings.keyring)),
         row(

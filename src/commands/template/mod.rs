@@ -22,7 +22,8 @@ pub(super) async fn run(command: &cli::Template, settings: &Settings) -> Result<
         cli::Template::List => list(settings),
         cli::Template::Show { name } => show(name, settings),
         cli::Template::Check { template, set, allow_lookup } => {
-            let changes = TemplateChanges { parameters: set, locale: None, lookup_folders: allow_lookup };
+            let changes =
+                TemplateChanges { parameters: set, lookup_folders: allow_lookup, ..TemplateChanges::default() };
             check(template, changes, settings)
         }
         cli::Template::Trust { templates } => trust(templates, settings),

@@ -19,6 +19,7 @@ mod copied_rows;
 mod crash;
 mod cut_connections;
 mod damage;
+mod defaults;
 mod demo;
 mod described;
 mod desk;

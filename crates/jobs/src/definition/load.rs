@@ -190,7 +190,7 @@ impl Reader<'_> {
             Some(_) => name.clone(),
             None => self.folder.join(name).display().to_string(),
         };
-        let changes = TemplateChanges { parameters: set, locale: keys.locale(), lookup_folders: &[] };
+        let changes = TemplateChanges { parameters: set, sheet: keys.sheet_keys(), ..TemplateChanges::default() };
         match load_template(&wanted, changes) {
             Ok(template) => {
                 let given = |flag: &'static str, is_wrong: bool| is_wrong.then_some(flag);

@@ -10,8 +10,8 @@ use serde::de::IgnoredAny;
 use sheetport_client::pace::Speed;
 use sheetport_documents::{Parsed, Texts};
 use sheetport_findings::Only;
-use sheetport_operations::Question;
-use sheetport_values::locale;
+use sheetport_mapping::load::SheetKeys;
+use sheetport_operations::{CurrencyCode, LocaleName, Question, ZoneName};
 use toml::Spanned;
 
 #[derive(Deserialize)]
@@ -44,6 +44,8 @@ pub(crate) struct UploadKeys {
     pub failed: Option<Spanned<String>>,
     pub set: BTreeMap<String, String>,
     pub locale: Option<Parsed<LocaleName>>,
+    pub time_zone: Option<Parsed<ZoneName>>,
+    pub currency: Option<Parsed<CurrencyCode>>,
     pub settle: Option<Spanned<Parsed<Time>>>,
     pub sheet: Option<String>,
     pub strict: bool,
@@ -65,8 +67,13 @@ pub(crate) struct UploadKeys {
 }
 
 impl UploadKeys {
-    pub(crate) fn locale(&self) -> Option<&str> {
-        self.locale.as_ref().map(|Parsed(LocaleName(name))| name.as_str())
+    /// Returns the keys of `[sheet]` that the job sets, like flags.
+    pub(crate) fn sheet_keys(&self) -> SheetKeys<'_> {
+        SheetKeys {
+            locale: self.locale.as_ref().map(|Parsed(LocaleName(name))| name.as_str()),
+            time_zone: self.time_zone.as_ref().map(|Parsed(ZoneName(name))| name.as_str()),
+            currency: self.currency.as_ref().map(|Parsed(CurrencyCode(code))| code.as_str()),
+        }
     }
 
     /// Returns which records are sent, if the job says so.
@@ -145,10 +152,6 @@ pub(super) struct RawSchedule {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Time(pub Duration);
 
-/// The name of a locale that exists.
-#[derive(Debug)]
-pub(crate) struct LocaleName(pub String);
-
 impl FromStr for Time {
     type Err = String;
 
@@ -168,13 +171,5 @@ impl FromStr for OnlyName {
     fn from_str(name: &str) -> Result<OnlyName, String> {
         let names = || Only::ALL.map(Only::name).join(", ");
         Only::named(name).map(OnlyName).ok_or_else(|| format!("only: '{name}' is none of: {}", names()))
-    }
-}
-
-impl FromStr for LocaleName {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<LocaleName, String> {
-        locale::check(name).map(|name| LocaleName(name.to_owned()))
     }
 }

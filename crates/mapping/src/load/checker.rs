@@ -7,6 +7,7 @@ use std::ops::Range;
 use jiff::tz::TimeZone;
 use regex::Regex;
 use sheetport_documents::{Mistake, Removed, suggestion};
+use sheetport_values::currency::{Currency, CurrencyMark};
 use sheetport_values::date;
 use sheetport_values::locale::{self, Locale};
 use sheetport_values::pattern::{self, MAX_TOTAL};
@@ -85,6 +86,14 @@ impl Checker<'_> {
                 None => "examples are \"Europe/Berlin\" and \"UTC\"".to_owned(),
             };
             self.error(name.span(), format!("'{}' is not a time zone", unknown.name), Some(hint))
+        })
+    }
+
+    /// Returns the currency of a code, a sign or a name.
+    pub(super) fn currency(&self, text: &str, span: Range<usize>) -> Result<Currency, Mistake> {
+        CurrencyMark::parse(text).and_then(|mark| mark.currency(None)).ok_or_else(|| {
+            let message = format!("'{text}' is not a currency");
+            self.error(span, message, Some("write an ISO 4217 code, such as \"EUR\""))
         })
     }
 

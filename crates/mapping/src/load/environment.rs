@@ -19,6 +19,33 @@ pub struct Environment<'a> {
     pub templates: Templates<'a>,
     /// Values of parameters, by name.
     pub parameters: &'a [(String, String)],
-    /// The locale of the sheet, instead of the template's. Checked by the caller.
+    /// Keys of `[sheet]` instead of the template's.
+    pub overrides: SheetKeys<'a>,
+    /// Keys of `[sheet]` for a template that does not set them.
+    pub defaults: SheetKeys<'a>,
+}
+
+/// Values of keys of `[sheet]` that are not in the template. Checked by the caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SheetKeys<'a> {
     pub locale: Option<&'a str>,
+    pub time_zone: Option<&'a str>,
+    pub currency: Option<&'a str>,
+}
+
+impl<'a> SheetKeys<'a> {
+    /// Returns these keys, and those of `other` that are not set here.
+    pub fn or(self, other: SheetKeys<'a>) -> SheetKeys<'a> {
+        SheetKeys {
+            locale: self.locale.or(other.locale),
+            time_zone: self.time_zone.or(other.time_zone),
+            currency: self.currency.or(other.currency),
+        }
+    }
+
+    /// Returns the keys that are set, with their values.
+    pub(super) fn set(&self) -> impl Iterator<Item = (&'static str, &'a str)> + use<'a> {
+        let keys = [("locale", self.locale), ("time_zone", self.time_zone), ("currency", self.currency)];
+        keys.into_iter().filter_map(|(key, value)| Some((key, value?)))
+    }
 }

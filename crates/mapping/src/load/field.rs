@@ -7,7 +7,6 @@ use jiff::tz::TimeZone;
 use sheetport_documents::Mistake;
 use sheetport_records::{Field, Input, JsonType};
 use sheetport_values::check_digit::{SCHEMES, Scheme};
-use sheetport_values::currency::CurrencyMark;
 use sheetport_values::date::{self, DateFormat};
 use sheetport_values::decimal::{self, Decimal};
 use sheetport_values::locale::{Locale, Order, order_of};
@@ -419,11 +418,7 @@ impl Checker<'_> {
     fn typed(&self, field: &Field, value: &Spanned<toml::Value>) -> Result<Constant, Mistake> {
         match (field.json, value.get_ref()) {
             (JsonType::String, toml::Value::String(text)) if field.is_currency() => {
-                let currency = CurrencyMark::parse(text).and_then(|mark| mark.currency(None)).ok_or_else(|| {
-                    let message = format!("'{text}' is not a currency");
-                    self.error(value.span(), message, Some("write an ISO 4217 code, such as \"EUR\""))
-                })?;
-                Ok(Constant::Text(currency.to_string()))
+                Ok(Constant::Text(self.currency(text, value.span())?.to_string()))
             }
             (JsonType::String, toml::Value::String(text)) => Ok(Constant::Text(text.clone())),
             (JsonType::DateTime, toml::Value::String(text)) if date::iso::parse(text).is_ok() => {

@@ -17,32 +17,37 @@ mod parameters;
 mod raw;
 mod resolve;
 mod sheet;
+mod sheet_keys;
 mod template;
 mod unpivot;
 mod version;
 
-pub use environment::{Environment, Tables, Templates};
+pub use environment::{Environment, SheetKeys, Tables, Templates};
 pub use version::VERSION;
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use serde::Deserialize;
 use sheetport_documents::{Mistake, Mistakes, read};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, Deserializer};
+use toml::de::{DeTable, Deserializer};
 
 use self::checker::Checker;
 use self::files::Files;
 use self::parameters::Parameters;
 use self::raw::RawTemplate;
-use super::model::Template;
+use super::model::{Defaulted, Template};
 use crate::lookup::{Lookup, LookupReader, TableError};
 
 /// Parses and checks a template; `name` is for messages, and `tables` reads the lookup tables.
 pub fn load(name: &str, source: &str, tables: Tables<'_>) -> Result<Template, Mistakes> {
     let templates = |path: &Path| Err(format!("{} is a file, and this template is not in a folder", path.display()));
-    load_in(name, source, &Environment { tables, templates: &templates, parameters: &[], locale: None })
+    let none = SheetKeys::default();
+    load_in(
+        name,
+        source,
+        &Environment { tables, templates: &templates, parameters: &[], overrides: none, defaults: none },
+    )
 }
 
 /// Parses and checks a template in an environment.
@@ -64,13 +69,22 @@ pub fn load_in(name: &str, source: &str, environment: &Environment<'_>) -> Resul
 /// Checks the merged files of a template. Returns all mistakes.
 fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Template>, Vec<Mistake>), Vec<Mistake>> {
     let mut table = extend::merged(files)?;
-    if let Some(locale) = environment.locale {
-        set_locale(&mut table, locale);
-    }
+    let overrides = environment.overrides.set().collect::<Vec<_>>();
+    sheet_keys::insert(&mut table, &overrides);
     let mut parameters = Parameters::read(files, &table, environment.parameters);
     let source = match files.all() {
-        [own] if environment.parameters.is_empty() && environment.locale.is_none() => own.source.clone(),
+        [own] if environment.parameters.is_empty() && overrides.is_empty() => own.source.clone(),
         _ => copy_of(&table, &parameters),
+    };
+    let missing = sheet_keys::missing(&table, &environment.defaults);
+    sheet_keys::insert(&mut table, &missing);
+    // A template to which nothing is added keeps its comments.
+    let (source, defaulted) = match missing.is_empty() {
+        true => (source, None),
+        false => {
+            let keys = missing.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
+            (copy_of(&table, &parameters), Some(Defaulted { keys, source }))
+        }
     };
     parameters.insert(files, &mut table);
     let values = parameters.values();
@@ -79,23 +93,8 @@ fn check(files: &Files, environment: &Environment<'_>) -> Result<(Option<Templat
     mistakes.extend(readout.mistakes);
     let checker = Checker::new(files, environment.tables, readout.removed, values, mistakes);
     let template = readout.raw.and_then(|raw| checker.template(raw, source));
+    let template = template.map(|template| Template { defaulted, ..template });
     Ok((template, checker.into_mistakes()))
-}
-
-/// Sets the locale of the sheet.
-fn set_locale<'s>(table: &mut DeTable<'s>, locale: &'s str) {
-    let spanned = |text: &'s str| Spanned::new(0..0, Cow::Borrowed(text));
-    let value = Spanned::new(0..0, DeValue::String(Cow::Borrowed(locale)));
-    match table.get_mut("sheet").map(Spanned::get_mut) {
-        Some(DeValue::Table(sheet)) => drop(sheet.insert(spanned("locale"), value)),
-        // Reported with the other mistakes.
-        Some(_) => {}
-        None => {
-            let mut sheet = DeTable::new();
-            sheet.insert(spanned("locale"), value);
-            table.insert(spanned("sheet"), Spanned::new(0..0, DeValue::Table(sheet)));
-        }
-    }
 }
 
 /// Returns a template as a single file. The given values of parameters become their defaults.

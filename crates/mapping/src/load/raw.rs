@@ -63,6 +63,7 @@ pub(super) struct RawSheet {
     pub header: Option<Spanned<toml::Value>>,
     pub locale: Option<Spanned<String>>,
     pub time_zone: Option<Spanned<String>>,
+    pub currency: Option<Spanned<String>>,
     pub fill_down: Option<Spanned<FillDownColumns>>,
     pub skip_where: Option<Spanned<OneOrMany<RawRowTest>>>,
     pub keep_where: Option<Spanned<RawRowTest>>,

@@ -40,11 +40,13 @@ impl Checker<'_> {
             within: fill.within.map_or_else(Vec::new, |within| within.0.into_iter().map(column_names).collect()),
         });
         let ignored = raw.ignored.map_or_else(Vec::new, column_names);
+        let currency = raw.currency.as_ref().and_then(|name| self.keep(self.currency(name.get_ref(), name.span())));
         let locale = raw.locale.map(Spanned::into_inner).filter(|name| name != AUTO);
         Some(SheetRules {
             select: select?,
             locale,
             time_zone: defaults.time_zone.clone(),
+            currency,
             header: header?,
             fill_down,
             skip_where,

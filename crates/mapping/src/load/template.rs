@@ -89,6 +89,7 @@ impl Checker<'_> {
         let mut template = Template {
             name: self.files.all().first().map(|file| file.name.clone())?,
             source,
+            defaulted: None,
             lookups: None,
             parameters: self.parameters.clone(),
             record,

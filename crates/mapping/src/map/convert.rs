@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use sheetport_documents::nearest;
 use sheetport_records::JsonType;
 use sheetport_values::budget::Budget;
-use sheetport_values::currency::CurrencyMark;
+use sheetport_values::currency::{Currency, CurrencyMark};
 use sheetport_values::date::{self, Detected};
 use sheetport_values::decimal::{self, Decimal};
 use sheetport_values::number::style::ColumnStyle;
@@ -28,6 +28,8 @@ pub(super) struct Conversion<'a> {
     pub(super) date: &'a Detected,
     /// The name of the sheet's locale.
     pub(super) locale: Option<&'a str>,
+    /// The currency of signs that can stand for it.
+    pub(super) currency: Option<Currency>,
     /// The budget of the row.
     pub(super) budget: &'a Budget,
     /// Whether the sheet is an export, whose texts are those of the service.
@@ -266,7 +268,7 @@ impl Conversion<'_> {
     /// Writes the ISO 4217 code of a currency.
     fn currency(&self, text: &str, out: &mut String) -> Result<(), Cause> {
         let mark = CurrencyMark::parse(text).ok_or(Cause::NotACurrency)?;
-        let currency = mark.currency(self.locale).ok_or(Cause::NotACurrency)?;
+        let currency = mark.currency_with(self.currency, self.locale).ok_or(Cause::NotACurrency)?;
         self.rule.checks.text(currency.as_str())?;
         json::text(out, currency.as_str());
         Ok(())

@@ -370,7 +370,8 @@ impl<'t> Mapper<'t> {
     ) -> Result<Written, Cause> {
         let (rule, _) = self.rule(index);
         let is_export = self.reads_an_export();
-        let conversion = Conversion { rule, date: self.survey.dates(index), locale: self.locale(), budget, is_export };
+        let (date, locale, currency) = (self.survey.dates(index), self.locale(), self.template.sheet.currency);
+        let conversion = Conversion { rule, date, locale, currency, budget, is_export };
         let notation = |column| self.notation(rule.number.locale, column);
         match (&rule.source, columns) {
             (Source::Constant(constant), _) => {

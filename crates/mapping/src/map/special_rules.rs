@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use sheetport_values::currency::Currency;
 use sheetport_values::locale::Locale;
+use sheetport_words::{normalize, vocabulary};
 
 use super::super::bind::{Columns, Layout};
 use super::super::model::{FieldRule, Source, Template};
@@ -17,6 +19,8 @@ pub(super) struct SpecialRules {
     /// The rule of the service's id.
     pub(super) id: Option<usize>,
     pub(super) currency: CurrencyRule,
+    /// The currency of records without one, if no column of the sheet has currencies.
+    pub(super) default_currency: Option<Currency>,
     /// The rule of a record's name, if the name comes from a column.
     pub(super) name: Option<usize>,
     /// The unused columns with the number of pieces of a price.
@@ -49,6 +53,7 @@ impl SpecialRules {
                 None => CurrencyRule::NoField,
                 Some(field) => rule(field.name).map_or(CurrencyRule::NotMapped, CurrencyRule::Mapped),
             },
+            default_currency: template.sheet.currency.filter(|_| !has_currencies(template, layout)),
             price_units: layout
                 .unused
                 .iter()
@@ -62,6 +67,19 @@ impl SpecialRules {
                 .collect(),
         }
     }
+}
+
+/// Returns whether a column of the sheet has currencies, used or not: a default must not contradict it.
+fn has_currencies(template: &Template, layout: &Layout) -> bool {
+    let mut rules = template.rules().zip(&layout.columns);
+    if rules.any(|(rule, columns)| rule.field.is_currency() && columns.first().is_some()) {
+        return true;
+    }
+    let Some(words) = vocabulary().kind(template.record).field("currency") else { return false };
+    layout.unused.iter().any(|column| {
+        let name = normalize::header(&layout.header.names[*column]).words.concat();
+        words.titles().any(|title| title.joined == name)
+    })
 }
 
 /// Returns the locale that number fields use for a column, or `None` if no field reads the column or several fields disagree.

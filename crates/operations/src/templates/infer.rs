@@ -12,6 +12,7 @@ use super::super::event::Observer;
 use super::super::files::InputFile;
 use super::decided::are_guesses_confirmed;
 use super::known_templates::{templates_in, templates_of_runs};
+use super::load_template::TemplateChanges;
 use crate::operation::Operation;
 
 /// Maximum number of sheets considered.
@@ -43,7 +44,7 @@ pub fn infer<'a>(
         let earlier = |name: &str, template: &Template| {
             PreviousTemplate::new(name, template, are_guesses_confirmed(context, template))
         };
-        let of_folder = templates_in(request.file.folder(), observer)
+        let of_folder = templates_in(request.file.folder(), TemplateChanges::default(), observer)
             .into_iter()
             .filter_map(|(path, template)| Some(earlier(&path.file_name()?.to_string_lossy(), &template)));
         let mut previous: Vec<_> = of_folder.collect();

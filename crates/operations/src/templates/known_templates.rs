@@ -19,7 +19,11 @@ const MAX_RUNS: u32 = 50;
 
 /// Returns the templates in a folder by name, ignoring other TOML files. Warns about templates skipped because of their number or
 /// the size of their lookup tables.
-pub(crate) fn templates_in(folder: &Path, observer: Observer<'_>) -> Vec<(PathBuf, Template)> {
+pub(crate) fn templates_in(
+    folder: &Path,
+    changes: TemplateChanges<'_>,
+    observer: Observer<'_>,
+) -> Vec<(PathBuf, Template)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     // A pipe or device of this name might never end.
     let is_toml = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml") && path.is_file();
@@ -28,7 +32,7 @@ pub(crate) fn templates_in(folder: &Path, observer: Observer<'_>) -> Vec<(PathBu
     let load = |path: PathBuf| {
         // Named as a person would write it: t.toml, not ./t.toml.
         let path = path.strip_prefix(".").map(Path::to_owned).unwrap_or(path);
-        let template = load_template(path.to_str()?, TemplateChanges::default()).ok()?;
+        let template = load_template(path.to_str()?, changes).ok()?;
         Some((path, template))
     };
     let (mut templates, mut tables) = (Vec::new(), 0);

@@ -10,8 +10,8 @@ use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_ledger::NewRun;
 use sheetport_mapping::format::format;
-use sheetport_mapping::load::Environment;
-use sheetport_mapping::model::LookupFiles;
+use sheetport_mapping::load::{Environment, SheetKeys};
+use sheetport_mapping::model::{FieldRule, LookupFiles, OnBlank, Source};
 use sheetport_mapping::{Template, builtin, load};
 use sheetport_sheet::{self as sheet, Book};
 
@@ -25,8 +25,10 @@ use super::template_folder::{Permitted, TemplateFolder};
 pub struct TemplateChanges<'a> {
     /// Values of parameters, by name.
     pub parameters: &'a [(String, String)],
-    /// The locale of the sheet.
-    pub locale: Option<&'a str>,
+    /// Keys of `[sheet]` that flags set, instead of the template's.
+    pub sheet: SheetKeys<'a>,
+    /// Keys of `[sheet]` of the profile, for a template that does not set them.
+    pub defaults: SheetKeys<'a>,
     /// Folders whose files the template may read as lookup tables, in addition to files below its own folder.
     pub lookup_folders: &'a [PathBuf],
 }
@@ -35,7 +37,7 @@ pub struct TemplateChanges<'a> {
 pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Template, Error> {
     let path = Path::new(wanted);
     if let Some(source) = builtin::find(wanted) {
-        return Ok(load_beside(path, source, changes)?);
+        return checked(load_beside(path, source, changes)?, changes);
     }
     if let Some("csv" | "tsv" | "txt" | "xlsx" | "xls" | "ods") =
         path.extension().and_then(|extension| extension.to_str())
@@ -49,7 +51,7 @@ pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Templ
             let hint = "-t takes a template; the spreadsheet comes first";
             Err(Error::invalid(format!("{wanted} is too large for a template"), hint))
         }
-        Ok(source) => Ok(load_beside(path, &source, changes)?),
+        Ok(source) => checked(load_beside(path, &source, changes)?, changes),
         Err(_) if !looks_like_a_path => Err(unknown_template(wanted)),
         Err(error) => {
             let hint = "check its name; `sheetport template list` shows the built-in templates";
@@ -58,9 +60,29 @@ pub fn load_template(wanted: &str, changes: TemplateChanges<'_>) -> Result<Templ
     }
 }
 
-/// Loads a template from text. Extended templates and lookup tables are relative to the folder of `path`.
-pub(crate) fn load_text(path: &Path, source: &str) -> Result<Template, Error> {
-    Ok(load_beside(path, source, TemplateChanges::default())?)
+/// Fails if a flag can't have an effect: it is better to stop than to send other records than were asked for.
+fn checked(template: Template, changes: TemplateChanges<'_>) -> Result<Template, Error> {
+    let Some(currency) = changes.sheet.currency else { return Ok(template) };
+    let input = template.input();
+    if !input.fields().any(|field| field.is_currency()) {
+        let message = format!("the currency {currency} can't be sent, because {} have none", input.plural);
+        return Err(Error::invalid(message, "leave it out"));
+    }
+    let is_set =
+        |rule: &FieldRule| matches!(rule.source, Source::Constant(_)) || matches!(rule.on_blank, OnBlank::Default(_));
+    if template.fields.iter().any(|rule| rule.field.is_currency() && is_set(rule)) {
+        let message = format!("the template {} sets the currency by itself", template.name);
+        return Err(Error::invalid(
+            message,
+            "change [fields.currency] of the template, or leave out the other currency",
+        ));
+    }
+    Ok(template)
+}
+
+/// Loads a template from text, with the defaults of the profile. Extended templates and lookup tables are relative to the folder of `path`.
+pub(crate) fn load_text(path: &Path, source: &str, defaults: SheetKeys<'_>) -> Result<Template, Error> {
+    Ok(load_beside(path, source, TemplateChanges { defaults, ..TemplateChanges::default() })?)
 }
 
 /// Loads a template like [`load_template`], with the lookup tables in other sheets of the file to be sent.
@@ -70,16 +92,26 @@ pub fn load_template_for(wanted: &str, changes: TemplateChanges<'_>, file: &Inpu
     Ok(template)
 }
 
-/// Loads the template of a run from the copy in the ledger, with the same lookup tables.
+/// Loads the template of a run from the copy in the ledger, with the same lookup tables. The copy has the defaults of its profile, so
+/// those of today do not matter.
 ///
 /// # Errors
 /// If a table has changed.
 pub(crate) fn template_of_run(about: &NewRun) -> Result<Template, Error> {
+    template_of_run_with(about, SheetKeys::default())
+}
+
+/// Loads the template of a run like [`template_of_run`], with keys of `[sheet]` from flags.
+///
+/// # Errors
+/// Also if a key can't have an effect.
+pub(crate) fn template_of_run_with(about: &NewRun, sheet: SheetKeys<'_>) -> Result<Template, Error> {
+    let changes = TemplateChanges { sheet, ..TemplateChanges::default() };
     let path = Path::new(&about.template);
     let folder = about.lookups.as_ref().map_or_else(|| folder_of(path), |lookups| lookups.folder.clone());
     // Reading the files again is safe: the run was permitted to, and the hashes are compared below.
     let files = TemplateFolder { folder, permitted: Permitted::Everywhere };
-    let template = load_in(path, &about.template_toml, &files, TemplateChanges::default())?;
+    let template = checked(load_in(path, &about.template_toml, &files, changes)?, changes)?;
     let (Some(now), Some(then)) = (&template.lookups, &about.lookups) else { return Ok(template) };
     match now.hashes.iter().find(|(name, hash)| then.hashes.get(*name) != Some(hash)) {
         None => Ok(template),
@@ -114,8 +146,8 @@ fn load_in(
         hashes.borrow_mut().insert(name.to_owned(), hash);
         Ok(table)
     };
-    let TemplateChanges { parameters, locale, .. } = changes;
-    let environment = Environment { tables: &tables, templates: &templates, parameters, locale };
+    let TemplateChanges { parameters, sheet: overrides, defaults, .. } = changes;
+    let environment = Environment { tables: &tables, templates: &templates, parameters, overrides, defaults };
     let mut template = load::load_in(&path.display().to_string(), source, &environment)?;
     let hashes = hashes.take();
     template.lookups = (!hashes.is_empty()).then(|| LookupFiles { folder: files.folder.clone(), hashes });

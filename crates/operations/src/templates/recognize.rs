@@ -8,6 +8,7 @@ use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
 use sheetport_mapping::bind::HEADER_SEARCH_ROWS;
 use sheetport_mapping::builtin::BUILT_IN;
+use sheetport_mapping::load::SheetKeys;
 use sheetport_mapping::usable::TopNames;
 use sheetport_records::{Exported, is_list_of_changes};
 use sheetport_sheet::{self as sheet, Options, Row, is_unsplit};
@@ -33,6 +34,8 @@ pub struct Unrecognized<'a> {
     /// Name or number of the sheet; all sheets if `None`.
     pub sheet: Option<&'a str>,
     pub text: Options,
+    /// Keys of `[sheet]` from flags. A template that lacks them is tried with them.
+    pub keys: SheetKeys<'a>,
 }
 
 /// A template that fits a spreadsheet.
@@ -87,6 +90,8 @@ pub fn recognize<'a>(
 ) -> Operation<'a, Recognized> {
     Box::pin(async move {
         let sheets = first_rows(unknown)?;
+        // Only where a template says nothing, so that it stays the template that a person trusts.
+        let changes = TemplateChanges { defaults: unknown.keys.or(context.defaults()), ..TemplateChanges::default() };
         let mut candidates: Vec<Candidate> = Vec::new();
         let consider = |candidates: &mut Vec<Candidate>, name: &str, template: Template, origin: TemplateOrigin| {
             if candidates.iter().any(|known| known.template.source == template.source) {
@@ -102,12 +107,12 @@ pub fn recognize<'a>(
             // The current version of the template is used, so the file must still exist.
             let name = run.about.template;
             if Path::new(&name).is_file()
-                && let Ok(template) = load_template(&name, TemplateChanges::default())
+                && let Ok(template) = load_template(&name, changes)
             {
                 consider(&mut candidates, &name, template, TemplateOrigin::Run(run.id));
             }
         }
-        for (path, template) in templates_in(unknown.file.folder(), observer) {
+        for (path, template) in templates_in(unknown.file.folder(), changes, observer) {
             consider(&mut candidates, &path.display().to_string(), template, TemplateOrigin::Folder);
         }
         let states =
@@ -118,7 +123,7 @@ pub fn recognize<'a>(
             if good.map(|candidate| candidate.fit.used).max().is_some_and(|used| usable < used) {
                 break;
             }
-            consider(&mut candidates, name, load_template(name, TemplateChanges::default())?, TemplateOrigin::BuiltIn);
+            consider(&mut candidates, name, load_template(name, changes)?, TemplateOrigin::BuiltIn);
         }
         let is_other = |candidate: &Candidate| candidate.origin != TemplateOrigin::BuiltIn && candidate.fit.is_good();
         if !candidates.iter().any(is_other) && sheets.iter().any(|rows| is_list_of_changes(&names(rows))) {

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use futures_util::future::BoxFuture;
 
+use sheetport_mapping::load::SheetKeys;
 use sheetport_sheet::Options;
 
 use super::super::context::Context;
@@ -52,7 +53,8 @@ pub fn find_sample<'a>(context: &'a Context, folder: &'a Path) -> BoxFuture<'a, 
             // As written in a command.
             let path = path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
             let file = InputFile::at(&path);
-            let unknown = Unrecognized { file: &file, sheet: None, text: Options::default() };
+            let unknown =
+                Unrecognized { file: &file, sheet: None, text: Options::default(), keys: SheetKeys::default() };
             // Skips unreadable files; a check explains the problem.
             let Ok(Recognized { candidates, .. }) = recognize(context, &unknown, &|_| {}).await else { continue };
             let template = candidates.into_iter().next().filter(|best| best.fit.is_good()).map(|best| best.name);

@@ -14,6 +14,7 @@ use sheetport_ledger::{
     self as ledger, AllowRepeat, CallOption, KeyScope, Ledger, NewRun, Run, RunCommand, RunId, RunSettings, UploadLock,
 };
 use sheetport_mapping::Template;
+use sheetport_mapping::load::SheetKeys;
 use sheetport_mapping::model::GroupRows;
 use sheetport_plan::compare::{Connection, Scope, looks_up};
 use sheetport_plan::retry::{Report, load_history};
@@ -32,7 +33,7 @@ use super::super::results::{Finished, check_has_plan, next_command};
 use super::super::runs::resume::{Bound, bind, refused};
 use super::super::runs::retry::{RETRIED, check_nothing_pending, refuse_undo};
 use super::super::send::{SendOptions, Sending, plan_run};
-use super::super::templates::load_template::{read_sheet_lookups, template_of_run};
+use super::super::templates::load_template::{read_sheet_lookups, template_of_run, template_of_run_with};
 use super::compare::{Earlier, look_up};
 use super::preview::{Preview, preview};
 use crate::operation::{LocalOperation, Operation};
@@ -50,6 +51,8 @@ pub struct RetryReport<'a> {
     pub edits: Option<Arc<Edits>>,
     /// Replaces the template of the run.
     pub template: Option<Template>,
+    /// Keys of `[sheet]` from flags, instead of those of the run's own template.
+    pub keys: SheetKeys<'a>,
     /// Sends all rows as new records.
     pub as_new: bool,
     /// Sends accepted records again, with the current cells of their rows.
@@ -83,6 +86,7 @@ impl<'a> RetryReport<'a> {
             edits: input.edits,
             sends_accepted: !input.template.record.input().must_not_repeat(),
             template: Some(input.template),
+            keys: SheetKeys::default(),
             as_new: false,
             changed_only: false,
             keep_lines: false,
@@ -332,9 +336,8 @@ async fn prepare_as_new(
 fn template_of(run: Option<&Run>, request: &mut RetryReport<'_>) -> Result<Template, Error> {
     let mut template = match (request.template.take(), run) {
         (Some(template), _) => template,
-        (None, Some(run)) => {
-            template_of_run(&run.about).map_err(|error| error.with_hint("or name the current template: -t TEMPLATE"))?
-        }
+        (None, Some(run)) => template_of_run_with(&run.about, request.keys)
+            .map_err(|error| error.with_hint("or name the current template: -t TEMPLATE"))?,
         (None, None) => {
             let message = "the run of this file is not in the ledger, so its template is unknown";
             return Err(Error::invalid(message, "name the template: sheetport retry FILE --as-new -t TEMPLATE"));

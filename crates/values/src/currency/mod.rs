@@ -91,6 +91,11 @@ impl CurrencyMark {
         }
     }
 
+    /// Returns the currency like [`CurrencyMark::currency`]. A sign that can stand for `usual` means this currency.
+    pub fn currency_with(self, usual: Option<Currency>, locale: Option<&str>) -> Option<Currency> {
+        usual.filter(|usual| self.can_be(*usual)).or_else(|| self.currency(locale))
+    }
+
     /// Returns whether the mark can stand for a currency.
     pub fn can_be(self, currency: Currency) -> bool {
         match self {

@@ -40,7 +40,9 @@ impl DateError {
             DateError::OutOfRange { .. } | DateError::NoSuchDay { .. } => "fix the cell".to_owned(),
             DateError::Placeholder => "leave the cell blank, or write the date".to_owned(),
             DateError::NeedsTimeZone => {
-                "add a time zone to the template, such as time_zone = \"Europe/Berlin\"".to_owned()
+                "name the time zone: --time-zone Europe/Berlin, or time_zone = \"Europe/Berlin\" in [sheet] of the template or in \
+                 the profile"
+                    .to_owned()
             }
             DateError::Skipped { readings: [before, after] } => {
                 format!("fix the time, or write it in UTC: {before} or {after}")

@@ -12,7 +12,7 @@ use std::fs;
 use super::process::Place;
 use super::service::Served;
 
-const INBOX: &str = "[[step]]\nupload = \"inbox/*.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n";
+pub(super) const INBOX: &str = "[[step]]\nupload = \"inbox/*.csv\"\ntemplate = \"items\"\nsettle = \"0s\"\n";
 
 /// Makes a place with a job and its inbox.
 fn with_job(job: &str) -> Place {

@@ -1,5 +1,6 @@
 //! Currencies beside amounts or in the headers above them. They are compared with the currency field of the record, or fill the
-//! field if it is not mapped. A currency stays with the record until all rows of the record are complete.
+//! field if it is not mapped. A currency stays with the record until all rows of the record are complete. Records that say nothing of a
+//! currency get the default of the sheet, if there is one.
 
 use sheetport_values::currency::{Currency, CurrencyMark};
 
@@ -51,7 +52,7 @@ impl Mapper<'_> {
                 _ if !money.mark.agrees_with(first.mark) => {
                     Cause::TwoCurrencies { other_row: first.row, other: first.mark.to_string() }
                 }
-                CurrencyField::FromAmounts if money.mark.currency(self.locale()).is_none() => {
+                CurrencyField::FromAmounts if self.currency_of(money.mark).is_none() => {
                     Cause::AmbiguousCurrency { sign: money.mark.to_string() }
                 }
                 _ => continue,
@@ -61,12 +62,39 @@ impl Mapper<'_> {
         }
     }
 
-    /// Returns the currency beside the amounts of a record, if used for the currency field.
+    /// Returns the currency beside the amounts of a record, or the default of the sheet, if used for the currency field.
     pub(crate) fn currency_of_amounts(&self, gathered: &Gathered) -> Option<Currency> {
         match self.currency_field(gathered) {
-            CurrencyField::FromAmounts => self.mark_of_amounts(gathered)?.currency(self.locale()),
+            CurrencyField::FromAmounts => self.unmapped_currency(gathered),
             CurrencyField::None | CurrencyField::Mapped(_) => None,
         }
+    }
+
+    /// Returns the currency of a record without one in its field.
+    fn unmapped_currency(&self, gathered: &Gathered) -> Option<Currency> {
+        match self.mark_of_amounts(gathered) {
+            Some(mark) => self.currency_of(mark),
+            None => self.special().default_currency.filter(|currency| {
+                // A cost in another currency shows that the record is not in the usual one.
+                gathered.money.iter().all(|money| money.mark.can_be(*currency)) && self.has_amount(gathered)
+            }),
+        }
+    }
+
+    /// Returns whether a record has an amount, or its kind has none: a currency without an amount would change the currency of one that
+    /// the service has.
+    fn has_amount(&self, gathered: &Gathered) -> bool {
+        let mut amounts = self.template().input().fields().filter(|field| field.is_money);
+        let mut fields = self.template().fields.iter().enumerate();
+        amounts.next().is_none()
+            || fields.any(|(index, rule)| {
+                rule.field.is_money && matches!(gathered.value(index), FieldValue::Present(json) if json != "null")
+            })
+    }
+
+    /// Returns the currency of a mark: of a sign that several countries use, the default of the sheet if it is one of theirs.
+    fn currency_of(&self, mark: CurrencyMark) -> Option<Currency> {
+        mark.currency_with(self.template().sheet.currency, self.locale())
     }
 
     /// Returns the first currency beside an amount. The currency of a cost says nothing about a price without one.
@@ -81,7 +109,7 @@ impl Mapper<'_> {
     pub fn currency(&self, gathered: &Gathered) -> Option<Currency> {
         match self.currency_field(gathered) {
             CurrencyField::None => None,
-            CurrencyField::FromAmounts => self.mark_of_amounts(gathered)?.currency(self.locale()),
+            CurrencyField::FromAmounts => self.unmapped_currency(gathered),
             CurrencyField::Mapped(currency) => currency,
         }
     }

@@ -6,11 +6,12 @@ use std::path::Path;
 use sheetport_infer::{Confidence, Proposal, ProposedSource};
 use sheetport_ledger::RunId;
 use sheetport_mapping::Template;
+use sheetport_mapping::load::SheetKeys;
 use sheetport_records::RecordKind;
 
 use super::super::sheet::Reading;
 use super::edit::TemplateEdit;
-use crate::context::Context;
+use crate::context::{Context, Defaults};
 use crate::error::Error;
 use crate::event::Observer;
 use crate::files::InputFile;
@@ -37,6 +38,8 @@ pub struct Draft {
     pub names_as_key: Option<(String, usize)>,
     /// Notes from inference for the person to check.
     pub warnings: Vec<String>,
+    /// The defaults of the profile. None for the template of a run, whose copy has those of its time.
+    pub defaults: Defaults,
 }
 
 /// Where a draft comes from.
@@ -79,6 +82,7 @@ pub fn propose<'a>(
                 reasons: BTreeMap::new(),
                 names_as_key: None,
                 warnings: Vec::new(),
+                defaults: Defaults::default(),
             });
         }
         let known = if is_free { recognized(context, file, reading, observer).await? } else { None };
@@ -109,6 +113,7 @@ pub fn propose<'a>(
             reasons: reasons.collect(),
             names_as_key: proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.0))),
             warnings: proposal.warnings.clone(),
+            defaults: context.profile_defaults(),
             toml: proposal.toml,
         };
         if let Some(row) = reading.header_row {
@@ -139,7 +144,8 @@ async fn recognized(
     reading: &Reading,
     observer: Observer<'_>,
 ) -> Result<Option<Known>, Error> {
-    let unknown = Unrecognized { file, sheet: reading.sheet.as_deref(), text: reading.options() };
+    let unknown =
+        Unrecognized { file, sheet: reading.sheet.as_deref(), text: reading.options(), keys: SheetKeys::default() };
     let recognized = recognize(context, &unknown, observer).await?;
     if !recognized.is_clear() {
         return Ok(None);
@@ -158,7 +164,8 @@ async fn recognized(
             reasons: BTreeMap::new(),
             names_as_key: None,
             warnings: Vec::new(),
-            toml: best.template.source,
+            defaults: context.profile_defaults(),
+            toml: best.template.own_source().to_owned(),
         };
         let unused = if is_general { best.fit.columns.saturating_sub(best.fit.used) } else { 0 };
         Known { draft, used: best.fit.used, unused }
@@ -166,12 +173,12 @@ async fn recognized(
 }
 
 impl Draft {
-    /// Loads the template.
+    /// Loads the template, with the defaults of the profile.
     ///
     /// # Errors
     /// [`Error::Template`] with all mistakes.
     pub fn load(&self, file: &InputFile) -> Result<Template, Error> {
-        let mut template = load_text(Path::new(&self.name), &self.toml)?;
+        let mut template = load_text(Path::new(&self.name), &self.toml, self.defaults.keys())?;
         read_sheet_lookups(&mut template, &file.path, None)?;
         Ok(template)
     }
@@ -188,7 +195,7 @@ impl Draft {
     /// Replaces the text. Also replaces the kind of record, if the new text is a valid template.
     pub fn set_text(&mut self, toml: String) {
         self.toml = toml;
-        if let Ok(template) = load_text(Path::new(&self.name), &self.toml) {
+        if let Ok(template) = load_text(Path::new(&self.name), &self.toml, SheetKeys::default()) {
             self.record = template.record;
         }
     }
