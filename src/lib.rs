@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use sheetport_language as language;
 use sheetport_sheet as sheet;
 use sheetport_telemetry as telemetry;
+use sheetport_values::date;
 
 use cli::{Cli, Command};
 use error::{ErrorCode, Exit, Failure};
@@ -60,6 +61,10 @@ pub fn run() -> ExitCode {
         cli.global.use_profile(profile);
     }
     let ended = Settings::resolve(cli.global, cli.command.uses_tokens()).and_then(|settings| {
+        let zone = cli.command.time_zone().or(settings.context.defaults().time_zone);
+        if let Some(zone) = zone.and_then(|name| date::zone(name).ok()) {
+            date::choose_local_zone(zone);
+        }
         let runtime = tokio::runtime::Runtime::new().map_err(no_runtime)?;
         telemetry::start(runtime.handle());
         let ended = runtime.block_on(commands::run(cli.command, settings));

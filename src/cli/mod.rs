@@ -163,6 +163,19 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns the time zone given as a flag, if the command reads a sheet.
+    pub fn time_zone(&self) -> Option<&str> {
+        let of_sheet = match self {
+            Command::Upload(args) => &args.input.of_sheet,
+            Command::Check(args) => &args.input.of_sheet,
+            Command::Plan(args) => &args.input.of_sheet,
+            Command::Explain(args) => &args.input.of_sheet,
+            Command::Retry(args) => &args.of_sheet,
+            _ => return None,
+        };
+        of_sheet.keys().time_zone
+    }
+
     /// Returns whether the command may send requests, or depends on the workspace of the tokens to judge like an upload.
     pub fn uses_tokens(&self) -> bool {
         !matches!(

@@ -7,6 +7,7 @@ use sheetport_operations::error::Error;
 use sheetport_operations::exports::{ExportRequest, export};
 use sheetport_operations::files::create_folder;
 use sheetport_send::Stopping;
+use sheetport_values::date;
 
 use super::definition::{Job, Work};
 use super::lock;
@@ -110,15 +111,14 @@ fn ending_token(context: &Context) -> Option<String> {
     };
     let time = jiff::Timestamp::from_second(ends).ok()?;
     let left = ends - jiff::Timestamp::now().as_second();
-    let day = time.to_zoned(jiff::tz::TimeZone::system()).date();
+    let day = time.to_zoned(date::local_zone()).date();
     (left < SOON).then(|| match left {
         ..=0 => format!("the {what} ended on {day}; log in with new tokens: `sheetport login`"),
         _ => format!("the {what} ends on {day}; log in with new tokens before: `sheetport login`"),
     })
 }
 
-/// Formats a time in the time zone of the system.
+/// Formats a time in the local zone.
 fn local_time(millis: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(millis).unwrap_or_default();
-    time.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+    date::local_time(millis).strftime("%Y-%m-%d %H:%M").to_string()
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp, Zoned};
+use jiff::{SignedDuration, Zoned};
 use sheetport_operations::context::{Context, now};
 use sheetport_operations::error::Error;
 use sheetport_operations::{Finding, Health};
+use sheetport_values::date::local_time;
 
 use super::definition::{Job, load_job};
 use super::lock::{self, PreviousRun};
@@ -32,7 +32,7 @@ pub struct JobStatus {
 /// # Errors
 /// If the file of the job can't be read or has mistakes.
 pub fn job_status(context: &Context, file: &Path) -> Result<JobStatus, Error> {
-    Ok(status_of(context, load_job(file)?, &zoned(now())))
+    Ok(status_of(context, load_job(file)?, &local_time(now())))
 }
 
 /// Returns the status of each job that has run in this home or was scheduled there, and the reason for those whose file can't be read. Jobs
@@ -55,7 +55,7 @@ pub fn examine_jobs(context: &Context) -> Option<Finding> {
                 return Some(finding(Health::Problem, text, error.hint()));
             }
             Ok(JobStatus { missed: Some(missed), .. }) => {
-                let text = format!("{} is {} late", file.display(), lateness(missed, &zoned(now())));
+                let text = format!("{} is {} late", file.display(), lateness(missed, &local_time(now())));
                 let remedy = "see whether its scheduler still has it, and run it by hand: `sheetport job status` shows when it last ran";
                 return Some(finding(Health::Problem, text, Some(remedy.to_owned())));
             }
@@ -83,14 +83,9 @@ fn status_of(context: &Context, job: Job, now: &Zoned) -> JobStatus {
     let zone = job.zone();
     let began = known.last.as_ref().map(|last| last.began);
     // A job that was just installed missed nothing before that.
-    let since = began.max(known.scheduled).map(|millis| zoned(millis).with_time_zone(zone.clone()));
+    let since = began.max(known.scheduled).map(|millis| local_time(millis).with_time_zone(zone.clone()));
     let next = schedule.as_ref().and_then(|schedule| schedule.next(&now.with_time_zone(zone)));
     let missed = schedule.zip(since).and_then(|(schedule, since)| schedule.next(&since));
     let missed = missed.filter(|due| !known.is_running && now.duration_since(due) > GRACE);
     JobStatus { name: job.name, file: job.path, is_running: known.is_running, last: known.last, next, missed }
-}
-
-/// Returns a time in the zone of the system.
-fn zoned(millis: i64) -> Zoned {
-    Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system())
 }

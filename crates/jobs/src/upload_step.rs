@@ -27,6 +27,7 @@ use sheetport_send::StopReason;
 use sheetport_send::Stopping;
 use sheetport_sheet as sheet;
 use sheetport_storage::ObjectAddress;
+use sheetport_values::date::local_zone;
 
 use super::definition::{Folders, UploadStep};
 use super::inbox::{Claimed, Inbox, Source, refused};
@@ -297,7 +298,7 @@ impl Sender<'_> {
 
 /// Fills in the placeholders of a folder.
 fn dated(folder: &Path) -> PathBuf {
-    let now = jiff::Zoned::now();
+    let now = jiff::Zoned::now().with_time_zone(local_zone());
     let text = folder.to_string_lossy();
     PathBuf::from(
         text.replace("{date}", &now.date().to_string()).replace("{time}", &now.strftime("%H%M%S").to_string()),

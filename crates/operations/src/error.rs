@@ -16,6 +16,7 @@ use sheetport_report as report;
 use sheetport_service as service;
 use sheetport_sheet as sheet;
 use sheetport_storage as storage;
+use sheetport_values::date::local_time;
 
 /// Files of a folder among which a similar name is looked for: a person does not wait for more.
 const MAX_ENTRIES: usize = 10_000;
@@ -191,8 +192,7 @@ impl Error {
 
 /// Describes the start time and the process of a running job.
 fn since(began: Option<i64>, process: Option<u32>) -> String {
-    let began = began.and_then(|began| jiff::Timestamp::from_millisecond(began).ok());
-    let began = began.map(|began| began.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string());
+    let began = began.map(|began| local_time(began).strftime("%Y-%m-%d %H:%M").to_string());
     let since = began.map(|began| format!(", since {began}")).unwrap_or_default();
     let process = process.map(|process| format!(", in the process {process}")).unwrap_or_default();
     format!("{since}{process}")

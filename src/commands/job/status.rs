@@ -1,10 +1,10 @@
 //! `job status`: when jobs last ran, and which are late.
 
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 use sheetport_jobs::{JobStatus, job_status, known_jobs, lateness};
 use sheetport_language::say;
+use sheetport_values::date::{local_time, local_zone};
 
 use crate::cli::JobsShown;
 use crate::error::{Exit, Failure};
@@ -70,11 +70,11 @@ fn print(status: &JobStatus, now: &Zoned) {
         }
     }
     if let Some(missed) = &status.missed {
-        let (late, due) = (lateness(missed, now), in_system_zone(missed));
+        let (late, due) = (lateness(missed, now), in_local_zone(missed));
         ui::line(say!("  LATE by {late}: due {due}, and not begun since"));
     }
     if let Some(next) = &status.next {
-        ui::line(say!("  next due {}", in_system_zone(next)));
+        ui::line(say!("  next due {}", in_local_zone(next)));
     }
 }
 
@@ -105,12 +105,12 @@ fn as_json(status: &JobStatus) -> Value {
 }
 
 fn local(millis: i64) -> String {
-    shown(&Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(TimeZone::system()))
+    shown(&local_time(millis))
 }
 
-/// Formats a start in the zone of the machine, like all other times.
-fn in_system_zone(time: &Zoned) -> String {
-    shown(&time.with_time_zone(TimeZone::system()))
+/// Formats a start in the local zone, like all other times.
+fn in_local_zone(time: &Zoned) -> String {
+    shown(&time.with_time_zone(local_zone()))
 }
 
 fn shown(time: &Zoned) -> String {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sheetport_language::{message, say, word};
 use sheetport_ledger::{Action, RunEvent};
 
-use super::time::time;
+use super::time::{shown, time};
 use crate::ui;
 
 /// Events shown from the beginning and from the end of a long history.
@@ -27,13 +27,13 @@ pub(super) fn print(history: &[RunEvent]) {
         }
         let until = match event.until - event.at {
             ..1_000 => String::new(),
-            _ => say!(", until {}", time(event.until)),
+            _ => say!(", until {}", shown(event.until)),
         };
         let process = match event.process.as_str() {
             "" => String::new(),
             process => format!(" ({process})"),
         };
-        ui::line(format_args!("    {}  {}{process} {}{until}", time(event.at), event.who, deed(event)));
+        ui::line(format_args!("    {}  {}{process} {}{until}", shown(event.at), event.who, deed(event)));
     }
 }
 

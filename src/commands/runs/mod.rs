@@ -26,7 +26,7 @@ use crate::cli::{Runs, RunsAction};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
-use time::time;
+use time::{shown, time};
 
 pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     match &args.action {
@@ -79,8 +79,8 @@ async fn show(run: Option<RunId>, settings: &Settings) -> Result<Exit, Failure> 
         ("service", Some(about.base_url.clone())),
         ("workspace", Some(about.workspace.clone())),
         ("rate", about.settings.rate.map(|rate| rate.to_string())),
-        ("started", Some(time(run.created_at))),
-        ("finished", run.finished_at.map(time)),
+        ("started", Some(shown(run.created_at))),
+        ("finished", run.finished_at.map(shown)),
         ("sending", Some(format!("{} s", tenths(run.millis as f64 / 1000.0)))),
         ("stopped", run.stopped_why.clone()),
         ("damaged", run.damage.clone()),
@@ -110,7 +110,7 @@ fn listed_as_json(run: &ListedRun) -> serde_json::Value {
 
 fn print(runs: &[ListedRun]) {
     let strong = ui::style::STRONG;
-    let titles = ["run", "started (UTC)", "state", "records", "sent", "problems", "pending", "file"].map(word);
+    let titles = ["run", "started", "state", "records", "sent", "problems", "pending", "file"].map(word);
     let [number, started, state, records, sent, problems, pending, file] = titles;
     ui::line(format_args!(
         "{strong}{number:>5}  {started:<20}  {state:<9}  {records:>9}  {sent:>9}  {problems:>9}  {pending:>9}  {file}{strong:#}"
@@ -128,7 +128,7 @@ fn print(runs: &[ListedRun]) {
         ui::line(format_args!(
             "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
             run.id,
-            time(run.created_at),
+            shown(run.created_at),
             word(status.name()),
             ui::thousands(accounting.total),
             ui::thousands(accounting.sent),

@@ -5,7 +5,7 @@ use sheetport_language::say;
 use sheetport_ledger::{Resolution, Seq, UnknownRecord, user_name};
 use sheetport_operations::{Resolved, Resolving};
 
-use super::time::time;
+use super::time::{shown, time};
 use crate::cli::{Resolve, Rows};
 use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::Settings;
@@ -122,7 +122,7 @@ fn print(record: &UnknownRecord, position: Option<(usize, usize)>) {
         rows => rows.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     };
     let why = record.outcome.problems.first().map_or("", |problem| problem.message.as_str());
-    ui::line(say!("{strong}row {rows}{strong:#}  {}  {why}", time(record.outcome.at)));
+    ui::line(say!("{strong}row {rows}{strong:#}  {}  {why}", shown(record.outcome.at)));
     let ids = [("key", &record.record.key), ("id", &record.record.target), ("ctx_id", &record.outcome.ctx_id)];
     for (name, id) in ids {
         if let Some(id) = id {

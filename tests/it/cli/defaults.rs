@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::jobs::INBOX;
 use super::process::Place;
 use super::service::Served;
+use super::{accounting, summary};
 
 const ORDERS: &str = "Order no,Order date\nSO-1,2026-11-28 10:00\n";
 const PRICES: &str = "SKU,Name,Price\nA-1,Bolt,1.50\nA-2,Nut,\n";
@@ -158,4 +159,23 @@ fn a_job_has_keys_of_its_own() {
     assert_eq!(currencies(&served), ["A-1 SEK", "A-2 -"], "{ran}");
     place.write("nightly.toml", format!("{}time_zone = \"Berlin\"\n", INBOX));
     place.sheetport(["job", "check", "nightly.toml"]).exits(2).says(&["nightly.toml:5", "did you mean Europe/Berlin?"]);
+}
+
+#[test]
+fn times_for_people_are_in_the_zone_of_the_profile() {
+    let place = place("time_zone = \"Asia/Kathmandu\"");
+    let served = served(&place);
+    let upload = ["upload", "prices.csv", "-t", "items", "--report", "r.html", "--json"];
+    let told = summary(&served.sheetport(&place, upload).exits(0));
+    assert_eq!(accounting(&told), "2: sent 2");
+    let shown = place.sheetport(["runs", "show", "1", "--json"]).exits(0).json();
+    let began: jiff::Timestamp = shown["begun"].as_str().unwrap().parse().unwrap();
+    let local = began.in_tz("Asia/Kathmandu").unwrap();
+    place.sheetport(["runs"]).exits(0).shows(&[&local.strftime("%Y-%m-%d %H:%M:%S").to_string()]);
+    let page = fs::read_to_string(place.path("r.html")).unwrap();
+    assert!(page.contains(&local.strftime("%-d %b %Y, %H:%M UTC+05:45").to_string()), "the time in the report");
+    served.sheetport(&place, ["export", "items", "-o", "items-{date}.csv"]).exits(0);
+    let today = jiff::Zoned::now().in_tz("Asia/Kathmandu").unwrap().date();
+    let names = [today, today.yesterday().unwrap()].map(|day| place.path(&format!("items-{day}.csv")).exists());
+    assert!(names.contains(&true), "{:?}", place.names());
 }

@@ -1,6 +1,7 @@
 //! The service, the tokens, and the way there.
 
 use sheetport_client::ProxyAddress;
+use sheetport_values::date::local_zone;
 
 use super::super::context::Context;
 use super::super::service::login::probe;
@@ -60,30 +61,37 @@ pub(super) fn expiry(context: &Context) -> Finding {
         return Finding::ok(NAME, "the token does not say when it ends");
     };
     let renew = "run `sheetport login` with new tokens, or set SHEETPORT_REFRESH_TOKEN";
+    let shown = shown(time);
     match (credentials.refresh.is_some(), left) {
         (true, _) => renewable(time, credentials.refresh_expires_at()),
         (false, ..=0) => {
-            Finding::problem(NAME, format!("the access token ended {time}, and there is no refresh token"), renew)
+            Finding::problem(NAME, format!("the access token ended {shown}, and there is no refresh token"), renew)
         }
         (false, 1..SOON) => {
-            Finding::warning(NAME, format!("the access token ends {time}, and there is no refresh token"), renew)
+            Finding::warning(NAME, format!("the access token ends {shown}, and there is no refresh token"), renew)
         }
-        (false, _) => Finding::ok(NAME, format!("the access token ends {time}")),
+        (false, _) => Finding::ok(NAME, format!("the access token ends {shown}")),
     }
 }
 
 /// Judges the expiry of a refresh token. Afterwards, the access token can no longer be renewed.
 fn renewable(access: jiff::Timestamp, refresh: Option<i64>) -> Finding {
     const NAME: &str = "expiry";
-    let access = format!("the access token ends {access} and is renewed by then");
+    let access = format!("the access token ends {} and is renewed by then", shown(access));
     let time = refresh.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     let Some(time) = time else { return Finding::ok(NAME, access) };
     let renew = "run `sheetport login` with new tokens";
+    let shown = shown(time);
     match time.as_second().saturating_sub(jiff::Timestamp::now().as_second()) {
-        ..=0 => Finding::problem(NAME, format!("the refresh token ended {time}"), renew),
-        1..WEEK => Finding::warning(NAME, format!("{access}; the refresh token ends {time}"), renew),
-        _ => Finding::ok(NAME, format!("{access}; the refresh token ends {time}")),
+        ..=0 => Finding::problem(NAME, format!("the refresh token ended {shown}"), renew),
+        1..WEEK => Finding::warning(NAME, format!("{access}; the refresh token ends {shown}"), renew),
+        _ => Finding::ok(NAME, format!("{access}; the refresh token ends {shown}")),
     }
+}
+
+/// Formats a time in the local zone.
+fn shown(time: jiff::Timestamp) -> String {
+    time.to_zoned(local_zone()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// Describes the proxies and certificates in use.

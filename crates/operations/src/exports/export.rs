@@ -16,6 +16,7 @@ use sheetport_send::while_supplied;
 use sheetport_sheet::write::{FileFormat, Style, TextKind};
 use sheetport_storage::ObjectAddress;
 use sheetport_telemetry::Span;
+use sheetport_values::date::local_zone;
 
 use super::super::context::Context;
 use super::super::error::Error;
@@ -336,7 +337,7 @@ fn job(context: &Context, request: &ExportRequest, records: &str) -> Result<Job,
         home: context.home.clone(),
         base_url: context.base_url()?.trim_end_matches('/').to_owned(),
         workspace: context.workspace(),
-        clock: Clock { local: jiff::Zoned::now(), now: SystemTime::now },
+        clock: Clock { local: jiff::Zoned::now().with_time_zone(local_zone()), now: SystemTime::now },
         shown_pattern: None,
     })
 }

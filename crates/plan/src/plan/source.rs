@@ -16,6 +16,7 @@ use sheetport_mapping::map::fill_down::Filler;
 use sheetport_mapping::model::{Duplicates, Place, SheetSelect};
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{self as sheet, Appearance, Book, Cell, Doubt, ReportWords, Row, Rows, column_letters, write};
+use sheetport_values::date::local_zone;
 
 use super::checks::file_warnings::{
     GROUP, RECORD, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns, money_as_quantity,
@@ -140,7 +141,7 @@ impl Source {
     ) -> Source {
         let (header, columns) = merge_columns(bound.iter().map(|(_, layout)| layout));
         let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let today = jiff::Zoned::now().date();
+        let today = jiff::Zoned::now().with_time_zone(local_zone()).date();
         let tables = bound.into_iter().zip(columns).map(|((sheet, mut layout), columns)| {
             layout.facts.file.clone_from(&file);
             layout.facts.sheet = book.sheets().get(sheet).cloned().filter(|_| book.has_named_sheets());

@@ -2,9 +2,9 @@
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use sheetport_ledger::{self as ledger, Ledger, Problem, StoredProfile};
 use sheetport_records::RecordKind;
+use sheetport_values::date::local_zone;
 
 use super::Profile;
 use super::change::changes;
@@ -44,7 +44,7 @@ pub fn warn_of_changes<'a>(
 
 /// Returns the number and date of a run.
 fn name_of(stored: &StoredProfile) -> String {
-    let day = Timestamp::from_millisecond(stored.at).map(|at| at.to_zoned(TimeZone::system()).date().to_string());
+    let day = Timestamp::from_millisecond(stored.at).map(|at| at.to_zoned(local_zone()).date().to_string());
     match day {
         Ok(day) => format!("run {} of {day}", stored.run),
         Err(_) => format!("run {}", stored.run),

@@ -1,12 +1,11 @@
 //! What earlier requests with a claim show about a record, and the message about a record that is not sent. Pure.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use sheetport_findings::Code;
 use sheetport_ledger::{
     Claim, Decision, EarlierClaim, EarlierState, Fact, Known, NAME_FIELD, Outcome, Policy, Problem, Run, RunId, decide,
 };
 use sheetport_records::RecordKind;
+use sheetport_values::date::local_time;
 
 /// Returns what earlier requests for the same record show, and the request to mention in messages. `None` for a new record.
 pub(super) fn judge<'e>(
@@ -164,8 +163,7 @@ fn sent_in(earlier: &EarlierClaim) -> String {
 
 /// Returns the local date of a time of the ledger.
 pub fn date(millis: i64) -> String {
-    let at = Timestamp::from_millisecond(millis).unwrap_or_default();
-    at.to_zoned(TimeZone::system()).date().to_string()
+    local_time(millis).date().to_string()
 }
 
 /// Records left out because an earlier run sent them.

@@ -12,6 +12,7 @@ use sheetport_files::visible::visible;
 use sheetport_language::{Language, say_in};
 use sheetport_ledger::{Accounting, Causes, Group, RecordState, Run, RunCommand, WARNED};
 use sheetport_sheet::column_letters;
+use sheetport_values::date::local_zone;
 
 use super::cut::cut;
 use super::data::{FIRST_WARNING, PageTotals, PlainRow};
@@ -218,8 +219,8 @@ fn facts(run: &Run, accounting: &Accounting, is_kept: bool, language: Language) 
     let times = [("Started", Some(run.created_at)), ("Ended", run.finished_at)];
     facts.extend(times.iter().filter_map(|(name, millis)| {
         let time = jiff::Timestamp::from_millisecond((*millis)? / 1000 * 1000).ok()?;
-        let form = if language.is_english() { "%-d %b %Y, %H:%M UTC" } else { "%Y-%m-%d, %H:%M UTC" };
-        let value = time.strftime(form).to_string();
+        let form = if language.is_english() { "%-d %b %Y, %H:%M UTC%:z" } else { "%Y-%m-%d, %H:%M UTC%:z" };
+        let value = time.to_zoned(local_zone()).strftime(form).to_string();
         Some(context! { name => language.label(name), value => value, time => time.to_string() })
     }));
     facts

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use sheetport_findings::Code;
 use sheetport_language::{Language, say_in};
 use sheetport_ledger::{
     Accounting, Causes, FIRST_ROWS, Group, Problem, RecordState, Run, RunCommand, RunState, WARNED,
 };
 use sheetport_sheet::ReportWords;
+use sheetport_values::date::local_zone;
 
 use super::summary_sheet::{CellLink, Count, ProblemLine, SummarySheet};
 use super::writer::Omissions;
@@ -260,9 +260,9 @@ fn facts(run: &Run, language: Language) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Formats a timestamp in the system's time zone. Out-of-range timestamps yield an empty text.
+/// Formats a timestamp in the local time zone. Out-of-range timestamps yield an empty text.
 fn local_time(millis: i64) -> String {
-    let zoned = Timestamp::from_millisecond(millis).map(|time| time.to_zoned(TimeZone::system()));
+    let zoned = Timestamp::from_millisecond(millis).map(|time| time.to_zoned(local_zone()));
     zoned.map_or_else(|_| String::new(), |time| time.strftime("%Y-%m-%d %H:%M UTC%:z").to_string())
 }
 

@@ -574,11 +574,6 @@ const list = at("list");
 const said = make("p", { id: "said", set: { role: "status" } });
 document.body.append(said);
 
-for (const time of document.querySelectorAll("time")) {
-  const here = new Intl.DateTimeFormat(language === "en" ? "en-GB" : language, { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-  time.title = time.textContent;
-  time.textContent = here.format(new Date(time.dateTime));
-}
 for (const button of document.querySelectorAll("[data-copies]")) {
   button.hidden = false;
   button.addEventListener("click", () => copy(at(button.dataset.copies).textContent, say("Copied."), button));
