@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sheetport_operations::{schema, schema_names};
 
 /// Commands whose output has another description than one of their name.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 11] = [
     ("plan", "summary"),
     ("apply", "summary"),
     ("undo", "summary"),
@@ -16,6 +16,7 @@ const NAMES: [(&str, &str); 10] = [
     ("resume", "summary"),
     ("check", "summary"),
     ("runs-wait", "summary"),
+    ("runs-watch", "summary"),
     ("whoami", "login"),
     ("job-run", "job"),
 ];
