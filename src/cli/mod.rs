@@ -32,7 +32,7 @@ pub use self::job::{Job, JobFile, JobSchedule, JobsShown};
 pub use self::review::Review;
 pub(crate) use self::runs::age;
 pub use self::runs::{
-    Apply, Backup, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction, Undo,
+    Apply, Backup, Continue, Erase, Prune, Report, Resolve, Resume, Retry, RetryTarget, Rows, Runs, RunsAction, Undo,
 };
 pub use self::serve::{
     Data, Lifetimes, Listen, Load, Rehearsal, Serve, ServeAction, Show, Shown, Token, VariableShell,
@@ -120,6 +120,7 @@ pub enum Command {
     Export(Export),
     /// Write a run's outcomes as a spreadsheet: the original columns and the outcome of each row
     Report(Report),
+    Continue(Continue),
     /// Continue a stopped run
     Resume(Resume),
     Retry(Box<Retry>),

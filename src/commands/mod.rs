@@ -34,6 +34,13 @@ use console::signals;
 /// Runs a command and returns its exit code.
 pub async fn run(command: Command, mut settings: Settings) -> Result<Exit, Failure> {
     signals::outlive_file_size_limit();
+    let command = match command {
+        Command::Continue(args) => match runs::go_on::chosen(args, &settings).await? {
+            Ok(command) => command,
+            Err(exit) => return Ok(exit),
+        },
+        command => command,
+    };
     settings.context.report_words = titles(&command).words();
     if matches!(
         command,
@@ -161,6 +168,8 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Report(args) => runs::report::run(&args, &settings).await,
         Command::Apply(args) => runs::apply::run(&args, &settings).await,
         Command::Undo(args) => runs::undo::run(&args, &settings).await,
+        // It became another command before.
+        Command::Continue(args) => Ok(runs::go_on::chosen(args, &settings).await?.err().unwrap_or(Exit::Done)),
         Command::Resume(args) => runs::resume::run(&args, &settings).await,
         Command::Retry(args) => runs::retry::run(*args, &settings).await,
         Command::Resolve(args) => runs::resolve::run(&args, &settings).await,

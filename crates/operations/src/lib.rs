@@ -67,6 +67,7 @@ pub use runs::backup::{Backup, backup};
 pub use runs::check_runs::{Checked, check_runs};
 pub use runs::erase::{ErasedKey, erase_key};
 pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, show_run};
+pub use runs::next_step::{Continued, NextStep, next_step};
 pub use runs::prune::{Pruned, prune};
 pub use runs::resolve::{Resolved, Resolving};
 pub use runs::resume::resume;

@@ -24,12 +24,13 @@ const fn of(name: &'static str, section: &'static str) -> Described {
 
 const UPLOADS: &str = "check, plan, apply, undo, upload, retry, resume";
 
-const SCHEMAS: [Described; 46] = [
+const SCHEMAS: [Described; 47] = [
     of("summary", UPLOADS),
     Described { name: "check", section: UPLOADS, always: &["problems", "profile"] },
     of("check-rows", "check --json-rows"),
     of("report", "report"),
     of("resolve", "resolve"),
+    of("continue", "continue"),
     of("runs", "runs"),
     of("runs-show", "runs show"),
     of("runs-check", "runs check"),

@@ -1,6 +1,7 @@
 //! Flags of the commands about runs.
 
 mod apply;
+mod go_on;
 mod report;
 mod retry;
 mod undo;
@@ -17,6 +18,7 @@ use super::flag_groups::Sending;
 use super::upload::range;
 
 pub use apply::Apply;
+pub use go_on::Continue;
 pub use report::Report;
 pub use retry::{Retry, RetryTarget};
 pub use undo::Undo;

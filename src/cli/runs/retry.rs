@@ -76,6 +76,24 @@ pub(super) fn target_of(what: &Path) -> RetryTarget<'_> {
 }
 
 impl Retry {
+    /// Returns the retry of a file or run without further flags.
+    pub(super) fn of(what: PathBuf, sending: Sending) -> Retry {
+        Retry {
+            what,
+            as_new: false,
+            template: None,
+            set: Vec::new(),
+            allow_lookup: Vec::new(),
+            sending,
+            dry_run: false,
+            all_or_nothing: None,
+            strict: None,
+            accept: Vec::new(),
+            of_sheet: Default::default(),
+            reading: Default::default(),
+        }
+    }
+
     pub fn target(&self) -> RetryTarget<'_> {
         target_of(&self.what)
     }

@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod erase;
 mod history;
+pub(super) mod go_on;
 pub(super) mod prune;
 pub(super) mod report;
 pub(super) mod resolve;

@@ -51,6 +51,7 @@ mod fill_blank;
 mod first_hour;
 mod german;
 mod german_reports;
+mod go_on;
 mod held_ledger;
 mod help;
 mod hostile;

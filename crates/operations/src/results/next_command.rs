@@ -84,6 +84,11 @@ pub(crate) fn wait(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "runs wait").run(run).to_string()
 }
 
+/// Returns the command for looking at what the ledger has lost of a run.
+pub(crate) fn check(context: &Context, run: RunId) -> String {
+    CommandLine::new(context, "runs check").run(run).to_string()
+}
+
 /// Returns the command for deciding the unknown outcomes of a run.
 pub(crate) fn resolve(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resolve").run(run).to_string()
@@ -164,6 +169,6 @@ pub fn has_sent(accounting: &Accounting) -> bool {
     accounting.sent + accounting.unchanged + accounting.failed > 0
 }
 
-pub(super) fn has_problems(accounting: &Accounting) -> bool {
+pub(crate) fn has_problems(accounting: &Accounting) -> bool {
     accounting.rejected + accounting.failed + accounting.unknown > 0
 }

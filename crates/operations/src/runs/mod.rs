@@ -5,6 +5,7 @@ pub(crate) mod backup;
 pub(crate) mod check_runs;
 pub(crate) mod erase;
 pub mod list_runs;
+pub(crate) mod next_step;
 pub(crate) mod prune;
 pub(crate) mod resolve;
 pub mod resume;
