@@ -114,6 +114,7 @@ fn objects_of_the_cluster_belong_together() {
 /// Containers whose own disk is read-only keep their files on volumes; those with records to know again keep them on lasting ones.
 #[test]
 fn containers_use_documented_variables_and_volumes() {
+    let has_password = Regex::new("://[^/]*:[^/]*@").unwrap();
     let (Some(objects), Some(compose)) = (objects(), of_compose()) else { return };
     let docs: String = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/docs"))
         .unwrap()
@@ -124,8 +125,7 @@ fn containers_use_documented_variables_and_volumes() {
         for (variable, value) in &container.env {
             assert!(variable == "NAMESPACE" || docs.contains(variable.as_str()), "{variable} of {name} is in no page");
             let is_secret = matches!(value, Variable::Secret(..));
-            let has_password =
-                matches!(value, Variable::Is(value) if Regex::new("://[^/]*:[^/]*@").unwrap().is_match(value));
+            let has_password = matches!(value, Variable::Is(value) if has_password.is_match(value));
             assert!(!has_password && (is_secret || !variable.contains("TOKEN")), "{variable} of {name}");
         }
         let data = container.volumes.get("/data");

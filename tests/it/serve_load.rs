@@ -85,9 +85,11 @@ fn invalid_arguments_fail_with_a_hint() {
     let loading = Loading::new();
     loading.put("list.csv", "id,name\n1,a\n");
     loading.put("orders.csv", "Nummer,Summe\n1,2\n");
-    for (words, exit, hint) in
-        [(&["list.csv"][..], 2, "--kind"), (&["orders.csv"], 7, "first row"), (&["orders-2.csv"], 7, "did you mean orders.csv?")]
-    {
+    for (words, exit, hint) in [
+        (&["list.csv"][..], 2, "--kind"),
+        (&["orders.csv"], 7, "first row"),
+        (&["orders-2.csv"], 7, "did you mean orders.csv?"),
+    ] {
         let output = loading.run(words);
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(exit), "{words:?}: {text}");

@@ -37,6 +37,12 @@ pub fn assert_described(args: &[OsString], stdout: &str) {
         // A command that was killed may have printed a part of a line, and some tests look at what is not JSON.
         let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
         let name = if value.get("error").is_some_and(Value::is_object) { "error" } else { name.as_str() };
+        // What `continue` has become says so.
+        let name = match value["command"].as_str() {
+            Some(other) if name == "continue" && other != name => described_as(&[other]).unwrap_or_default(),
+            _ => name.to_owned(),
+        };
+        let name = name.as_str();
         let name = if value.get("exports").is_some() && name == "export" { "exports" } else { name };
         let schema = schema(name).unwrap_or_else(|| panic!("docs/json.md does not describe {name}, of {args:?}"));
         if let Err(error) = fits(closed(schema), &value) {

@@ -13,7 +13,10 @@ fn a_killed_upload_is_resumed() {
     upload.has_said("60 records at 5/s");
     upload.kill();
     let ended = served.sheetport(&place, ["continue", "--rate", "1000/s", "--json"]).exits(0);
-    assert_eq!((ended.json()["command"].as_str(), accounting(&ended.json())), (Some("resume"), "60: sent 60".to_owned()));
+    assert_eq!(
+        (ended.json()["command"].as_str(), accounting(&ended.json())),
+        (Some("resume"), "60: sent 60".to_owned())
+    );
     let ended = served.sheetport(&place, ["continue"]).exits(0);
     assert!(ended.stdout.contains("run 1 is done: nothing is left to do"), "{ended:?}");
 }

@@ -3,7 +3,6 @@
 use sheetport_ledger::{Accounting, Run, RunId};
 
 use super::super::context::Context;
-use super::super::error::Error;
 use super::super::results::next_command;
 use super::list_runs::{RunStatus, show_run};
 use crate::operation::Operation;
