@@ -168,8 +168,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Report(args) => runs::report::run(&args, &settings).await,
         Command::Apply(args) => runs::apply::run(&args, &settings).await,
         Command::Undo(args) => runs::undo::run(&args, &settings).await,
-        // It became another command before.
-        Command::Continue(args) => Ok(runs::go_on::chosen(args, &settings).await?.err().unwrap_or(Exit::Done)),
+        Command::Continue(_) => unreachable!("`run` replaces it by the command that goes on"),
         Command::Resume(args) => runs::resume::run(&args, &settings).await,
         Command::Retry(args) => runs::retry::run(*args, &settings).await,
         Command::Resolve(args) => runs::resolve::run(&args, &settings).await,

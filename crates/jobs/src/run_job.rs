@@ -33,7 +33,7 @@ pub fn run_job<'a>(
         let mut warnings = Vec::new();
         let previous = locked.previous.clone();
         if let Some(previous) = previous.as_ref().filter(|previous| previous.ended.is_none()) {
-            let began = local_time(previous.began);
+            let began = date::local_minute(previous.began);
             warnings.push(format!("the run before, of {began}, did not come to its end; its work is continued"));
         }
         let mut steps = Vec::new();
@@ -116,9 +116,4 @@ fn ending_token(context: &Context) -> Option<String> {
         ..=0 => format!("the {what} ended on {day}; log in with new tokens: `sheetport login`"),
         _ => format!("the {what} ends on {day}; log in with new tokens before: `sheetport login`"),
     })
-}
-
-/// Formats a time in the local zone.
-fn local_time(millis: i64) -> String {
-    date::local_time(millis).strftime("%Y-%m-%d %H:%M").to_string()
 }

@@ -16,7 +16,7 @@ use sheetport_report as report;
 use sheetport_service as service;
 use sheetport_sheet as sheet;
 use sheetport_storage as storage;
-use sheetport_values::date::local_time;
+use sheetport_values::date::local_minute;
 
 /// Files of a folder among which a similar name is looked for: a person does not wait for more.
 const MAX_ENTRIES: usize = 10_000;
@@ -120,9 +120,10 @@ impl Error {
     /// Returns advice for fixing the error.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
-            Error::Sheet(error) => return similar_file(error).or_else(|| error.hint()),
+            Error::Sheet(error) | Error::Upload(plan::Error::Sheet(error)) => {
+                return similar_file(error).or_else(|| error.hint());
+            }
             Error::Ledger(error) => return error.hint(),
-            Error::Upload(plan::Error::Sheet(error)) => return similar_file(error).or_else(|| error.hint()),
             Error::Upload(error) => return error.hint(),
             Error::Client(error) => return error.hint(),
             Error::Report(error) => return error.hint(),
@@ -192,8 +193,7 @@ impl Error {
 
 /// Describes the start time and the process of a running job.
 fn since(began: Option<i64>, process: Option<u32>) -> String {
-    let began = began.map(|began| local_time(began).strftime("%Y-%m-%d %H:%M").to_string());
-    let since = began.map(|began| format!(", since {began}")).unwrap_or_default();
+    let since = began.map(|began| format!(", since {}", local_minute(began))).unwrap_or_default();
     let process = process.map(|process| format!(", in the process {process}")).unwrap_or_default();
     format!("{since}{process}")
 }

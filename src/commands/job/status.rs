@@ -4,7 +4,7 @@ use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 use sheetport_jobs::{JobStatus, job_status, known_jobs, lateness};
 use sheetport_language::say;
-use sheetport_values::date::{local_time, local_zone};
+use sheetport_values::date::local_minute;
 
 use crate::cli::JobsShown;
 use crate::error::{Exit, Failure};
@@ -54,18 +54,18 @@ fn print(status: &JobStatus, now: &Zoned) {
     match &status.last {
         None => ui::line(say!("  has not run yet")),
         Some(last) => {
-            let began = local(last.began);
+            let began = local_minute(last.began);
             ui::line(match (status.is_running, last.ended, last.exit) {
                 (true, ..) => say!("  running since {began}"),
                 (false, None, _) => say!("  the run of {began} did not come to its end"),
-                (false, Some(ended), None) => say!("  last run {began}, ended {}", local(ended)),
+                (false, Some(ended), None) => say!("  last run {began}, ended {}", local_minute(ended)),
                 (false, Some(ended), Some(exit)) => {
                     let files = ui::counted(last.files.unwrap_or_default(), "file");
-                    say!("  last run {began}, ended {}: exit code {exit}, {files}", local(ended))
+                    say!("  last run {began}, ended {}: exit code {exit}, {files}", local_minute(ended))
                 }
             });
             if let Some(succeeded) = last.succeeded.filter(|_| last.exit != Some(0)) {
-                ui::line(say!("  last without problems {}", local(succeeded)));
+                ui::line(say!("  last without problems {}", local_minute(succeeded)));
             }
         }
     }
@@ -104,15 +104,7 @@ fn as_json(status: &JobStatus) -> Value {
     })
 }
 
-fn local(millis: i64) -> String {
-    shown(&local_time(millis))
-}
-
 /// Formats a start in the local zone, like all other times.
 fn in_local_zone(time: &Zoned) -> String {
-    shown(&time.with_time_zone(local_zone()))
-}
-
-fn shown(time: &Zoned) -> String {
-    time.strftime("%Y-%m-%d %H:%M").to_string()
+    local_minute(time.timestamp().as_millisecond())
 }

@@ -15,7 +15,7 @@ pub(in crate::commands) async fn chosen(args: Continue, settings: &Settings) -> 
     let run = match args.target() {
         Some(RetryTarget::File(report)) => {
             let report = report.to_owned();
-            tell(&CommandLine::new(context, "retry").file(&report).to_string(), settings);
+            tell(Some(&CommandLine::new(context, "retry").file(&report).to_string()), settings);
             return Ok(Ok(args.retry(report)));
         }
         Some(RetryTarget::Run(run)) => Some(run),
@@ -25,11 +25,11 @@ pub(in crate::commands) async fn chosen(args: Continue, settings: &Settings) -> 
     let run = continued.run;
     match continued.step {
         NextStep::Resume => {
-            tell(&CommandLine::new(context, "resume").run(run).to_string(), settings);
+            tell(continued.next.as_deref(), settings);
             Ok(Ok(args.resume(run)))
         }
         NextStep::Resolve => {
-            tell(&CommandLine::new(context, "resolve").run(run).to_string(), settings);
+            tell(continued.next.as_deref(), settings);
             Ok(Ok(Continue::resolve(run)))
         }
         _ => Ok(Err(told(&continued, settings))),
@@ -37,9 +37,9 @@ pub(in crate::commands) async fn chosen(args: Continue, settings: &Settings) -> 
 }
 
 /// Says which command goes on.
-fn tell(command: &str, settings: &Settings) {
+fn tell(command: Option<&str>, settings: &Settings) {
     if settings.output.talks() && !settings.output.json {
-        ui::remark(command);
+        command.into_iter().for_each(ui::remark);
     }
 }
 

@@ -1,8 +1,9 @@
 //! The output of `--json` of each command that a test runs, compared with docs/json.md.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use boon::{Compiler, Schemas};
+use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
 use sheetport_operations::{schema, schema_names};
 
@@ -33,6 +34,8 @@ pub fn assert_described(args: &[OsString], stdout: &str) {
         return;
     }
     let Some(name) = described_as(&args) else { return };
+    // Output by row has thousands of lines.
+    let mut known: BTreeMap<String, Described> = BTreeMap::new();
     for line in stdout.lines() {
         // A command that was killed may have printed a part of a line, and some tests look at what is not JSON.
         let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
@@ -44,8 +47,11 @@ pub fn assert_described(args: &[OsString], stdout: &str) {
         };
         let name = name.as_str();
         let name = if value.get("exports").is_some() && name == "export" { "exports" } else { name };
-        let schema = schema(name).unwrap_or_else(|| panic!("docs/json.md does not describe {name}, of {args:?}"));
-        if let Err(error) = fits(closed(schema), &value) {
+        let described = known.entry(name.to_owned()).or_insert_with(|| {
+            let schema = schema(name).unwrap_or_else(|| panic!("docs/json.md does not describe {name}, of {args:?}"));
+            Described::by(closed(schema))
+        });
+        if let Err(error) = described.fits(&value) {
             panic!("docs/json.md describes another output of {args:?} as {name}: {error}\n{value:#}");
         }
     }
@@ -87,10 +93,22 @@ fn closed(mut schema: Value) -> Value {
     schema
 }
 
-fn fits(schema: Value, value: &Value) -> Result<(), String> {
-    let mut compiler = Compiler::new();
-    compiler.add_resource("schema.json", schema).unwrap();
-    let mut schemas = Schemas::new();
-    let index = compiler.compile("schema.json", &mut schemas).unwrap();
-    schemas.validate(value, index).map_err(|error| format!("{error:#}"))
+/// A schema that is ready to be compared with values.
+pub struct Described {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+impl Described {
+    pub fn by(schema: Value) -> Described {
+        let mut compiler = Compiler::new();
+        compiler.add_resource("schema.json", schema).unwrap();
+        let mut schemas = Schemas::new();
+        let index = compiler.compile("schema.json", &mut schemas).unwrap();
+        Described { schemas, index }
+    }
+
+    pub fn fits(&self, value: &Value) -> Result<(), String> {
+        self.schemas.validate(value, self.index).map_err(|error| format!("{error:#}"))
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use boon::{Compiler, Schemas};
 use serde_json::Value;
 use sheetport_operations::schema;
 
+use super::described::Described;
 use super::items;
 use super::process::{Place, name};
 use super::service::Served;
@@ -133,13 +133,7 @@ fn real_output_fits_the_schemas() {
     let place = Place::new();
     let served = Served::start(&place);
     let printed = |name: &str| place.sheetport(["schema", name]).exits(0).json();
-    let fits = |schema: &Value, value: &Value| {
-        let mut compiler = Compiler::new();
-        compiler.add_resource("schema.json", schema.clone()).unwrap();
-        let mut schemas = Schemas::new();
-        let index = compiler.compile("schema.json", &mut schemas).unwrap();
-        schemas.validate(value, index).map_err(|error| error.to_string())
-    };
+    let fits = |schema: &Value, value: &Value| Described::by(schema.clone()).fits(value);
     let run = |args: &[&'static str], exit: i32| {
         served.sheetport(&place, args.iter().copied()).arg("--json").exits(exit).json()
     };

@@ -1,7 +1,7 @@
 //! The service, the tokens, and the way there.
 
 use sheetport_client::ProxyAddress;
-use sheetport_values::date::local_zone;
+use sheetport_values::date::local_minute;
 
 use super::super::context::Context;
 use super::super::service::login::probe;
@@ -91,7 +91,7 @@ fn renewable(access: jiff::Timestamp, refresh: Option<i64>) -> Finding {
 
 /// Formats a time in the local zone.
 fn shown(time: jiff::Timestamp) -> String {
-    time.to_zoned(local_zone()).strftime("%Y-%m-%d %H:%M").to_string()
+    local_minute(time.as_millisecond())
 }
 
 /// Describes the proxies and certificates in use.

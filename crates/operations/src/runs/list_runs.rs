@@ -1,7 +1,7 @@
 //! The history of runs.
 
 use sheetport_ledger::{self as ledger, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
-use sheetport_values::date::local_time;
+use sheetport_values::date::local_minute;
 
 use super::super::context::Context;
 use super::super::error::Error;
@@ -217,7 +217,7 @@ pub(super) async fn gone(ledger: &Ledger, run: RunId) -> Result<Error, Error> {
     let removed = history.into_iter().find(|event| event.action == Action::Removed);
     Ok(match removed {
         Some(RunEvent { who, at, .. }) => {
-            let at = local_time(at).strftime("%Y-%m-%d %H:%M").to_string();
+            let at = local_minute(at);
             Error::invalid(
                 format!("there is no run {run} any more: {who} removed it, {at}"),
                 "`sheetport runs` lists the runs",

@@ -23,3 +23,8 @@ pub fn local_zone() -> TimeZone {
 pub fn local_time(millis: i64) -> Zoned {
     Timestamp::from_millisecond(millis).unwrap_or_default().to_zoned(local_zone())
 }
+
+/// Formats a time of the ledger, in milliseconds since 1970, for people: in the local zone, to the minute.
+pub fn local_minute(millis: i64) -> String {
+    local_time(millis).strftime("%Y-%m-%d %H:%M").to_string()
+}

@@ -18,7 +18,7 @@ pub use detect::{AmbiguousDates, Detected, Detector, MixedDates};
 pub use error::DateError;
 pub use format::{DateFormat, PatternError};
 pub use iso::{ParsedDate, to_iso};
-pub use local::{choose_local_zone, local_time, local_zone};
+pub use local::{choose_local_zone, local_minute, local_time, local_zone};
 pub use month::number as month;
 pub use write::DateWriter;
 pub use zone::zone;

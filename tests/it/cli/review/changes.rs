@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::axe::Axe;
 use super::super::browser::Browser;
-use super::super::process::{Place, until};
+use super::super::process::Place;
 use super::super::service::Served;
 use super::page::ReviewPage;
 use super::{click, has_no_errors, start, wait};
@@ -30,21 +30,11 @@ fn opened(place: &Place, served: &Served) -> ReviewPage {
     page
 }
 
-/// Waits for the end of what is under way, and returns the file.
-#[track_caller]
-fn ended(page: &ReviewPage) -> Value {
-    until("the end", || {
-        let review = page.review();
-        let phase = review["status"]["phase"].as_str().unwrap().to_owned();
-        ["looked", "ended", "failed"].contains(&phase.as_str()).then_some(review)
-    })
-}
-
 /// Looks at the changes, and returns the look.
 #[track_caller]
 fn looked(page: &ReviewPage) -> Value {
     page.post("/changes", &json!({}));
-    let review = ended(page);
+    let review = page.ended();
     assert_eq!(review["status"]["phase"], "looked", "{review}");
     review["look"].clone()
 }
@@ -54,7 +44,7 @@ fn looked(page: &ReviewPage) -> Value {
 fn sent(page: &ReviewPage) -> Value {
     let look = page.review()["look"].clone();
     page.post("/send", &json!({"plan": {"run": look["run"], "version": look["version"]}}));
-    ended(page)["status"].clone()
+    page.ended()["status"].clone()
 }
 
 /// Decides as a page that shows what is approved now.
@@ -255,7 +245,7 @@ fn a_look_is_no_earlier_upload_and_can_be_forgotten() {
     let review = page.post("/changes/forget", &json!({}));
     assert_eq!(review["look"], Value::Null);
     page.post("/send", &json!({}));
-    assert_eq!(ended(&page)["status"]["counts"]["sent"], 5);
+    assert_eq!(page.ended()["status"]["counts"]["sent"], 5);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::process::{Place, until};
+use super::super::process::Place;
 use super::super::service::Served;
 use super::page::ReviewPage;
 
@@ -27,15 +27,6 @@ fn opened(place: &Place, served: &Served) -> ReviewPage {
     page
 }
 
-#[track_caller]
-fn ended(page: &ReviewPage) -> Value {
-    until("the end", || {
-        let review = page.review();
-        let phase = review["status"]["phase"].as_str().unwrap().to_owned();
-        ["looked", "ended", "failed"].contains(&phase.as_str()).then_some(review)
-    })
-}
-
 /// Returns a row of the changes: its record, its kind, and the counted stock if it is another one.
 fn shown(row: &Value) -> String {
     let (name, kind) = (row["name"].as_str().unwrap(), row["kind"].as_str().unwrap());
@@ -55,7 +46,7 @@ fn a_count_is_looked_at_and_sent() {
     let (place, served) = counting();
     let page = opened(&place, &served);
     page.post("/changes", &json!({}));
-    let review = ended(&page);
+    let review = page.ended();
     assert_eq!(review["status"]["phase"], "looked", "{review}");
     let look = &review["look"];
     let rows = page.get("/changes/rows?count=100")["rows"].clone();
@@ -63,7 +54,7 @@ fn a_count_is_looked_at_and_sent() {
     assert_eq!(shown, ["KOL/A: changed 120 → 118", "KOL/C: changed 7 → 8", "KOL/B: unchanged"]);
     assert_eq!(stock(&served), [120, 12, 7], "a look changes nothing");
     page.post("/send", &json!({"plan": {"run": look["run"], "version": look["version"]}}));
-    let status = ended(&page)["status"].clone();
+    let status = page.ended()["status"].clone();
     assert_eq!((status["phase"].as_str(), stock(&served)), (Some("ended"), vec![118, 12, 8]), "{status}");
 }
 
@@ -72,7 +63,7 @@ fn a_count_is_sent_without_a_look_of_a_person() {
     let (place, served) = counting();
     let page = opened(&place, &served);
     page.post("/send", &json!({}));
-    let status = ended(&page)["status"].clone();
+    let status = page.ended()["status"].clone();
     assert_eq!((status["phase"].as_str(), stock(&served)), (Some("ended"), vec![118, 12, 8]), "{status}");
 }
 
@@ -88,12 +79,12 @@ fn records_that_the_file_lacks_stay_on_the_page() {
     page.post("/template", &json!({"text": format!("{}{missing}", include_str!("../../../../templates/items.toml"))}));
     page.post("/check", &json!({"full": true}));
     page.post("/changes", &json!({}));
-    let review = ended(&page);
+    let review = page.ended();
     assert_eq!(review["status"]["phase"], "looked", "{review}");
     let notes = review["look"]["notes"].to_string();
     assert!(notes.contains("records that the file lacks stay as they are"), "{notes}");
     page.post("/send", &json!({"plan": {"run": review["look"]["run"], "version": review["look"]["version"]}}));
-    assert_eq!(ended(&page)["status"]["phase"], "ended");
+    assert_eq!(page.ended()["status"]["phase"], "ended");
     let list = served.get("/v1/public/items?limit=100");
     let inactive = |item: &&Value| item["status"] == "inactive";
     assert_eq!(list["data"].as_array().unwrap().iter().filter(inactive).count(), 0, "{list}");

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::super::process::{Place, Running, Sheetport};
+use super::super::process::{Place, Running, Sheetport, until};
 use super::super::service::Served;
 
 /// A file under review.
@@ -52,6 +52,16 @@ impl ReviewPage {
     #[track_caller]
     pub fn review(&self) -> Value {
         self.get("")
+    }
+
+    /// Waits for the end of what is under way, and returns the file.
+    #[track_caller]
+    pub fn ended(&self) -> Value {
+        until("the end", || {
+            let review = self.review();
+            let phase = review["status"]["phase"].as_str().unwrap().to_owned();
+            ["looked", "ended", "failed"].contains(&phase.as_str()).then_some(review)
+        })
     }
 
     #[track_caller]
