@@ -107,6 +107,7 @@ impl Global {
             client_key: self.client_key.clone().filter(|_| is_flag("client_key")),
             proxy: self.proxy.clone().filter(|_| is_flag("proxy")),
             insecure_http: self.insecure_http && is_flag("insecure_http"),
+            here: std::env::current_dir().ok(),
         }
     }
 }

@@ -97,6 +97,7 @@ fn of_upload(error: &plan::Error) -> ErrorCode {
         E::NoRows { .. } | E::BlankColumn { .. } | E::Doubled { .. } => ErrorCode::Unreadable,
         E::Changed { .. } => ErrorCode::Changed,
         E::TooManyRows { .. } | E::TooScattered { .. } | E::FilledTooMuch { .. } => ErrorCode::TooLarge,
+        E::NotKept { .. } => ErrorCode::Local,
         E::ReaderDied { .. } => ErrorCode::Internal,
     }
 }

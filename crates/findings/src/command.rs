@@ -1,9 +1,11 @@
 //! What the row of a record says is to be done with it.
 
+use serde::{Deserialize, Serialize};
+
 use super::only::Only;
 
 /// A command in the sheet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Command {
     /// Send the record if the service does not have it yet.
     Create,

@@ -1,9 +1,11 @@
 //! Which records of a file are sent: all, or only those that the service lacks, or has.
 
+use serde::{Deserialize, Serialize};
+
 use super::code::Code;
 
 /// A choice among the records of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Only {
     /// Records that the service does not have yet.
     New,

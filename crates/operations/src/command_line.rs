@@ -25,6 +25,9 @@ pub struct Given {
     /// The address of a proxy, without credentials.
     pub proxy: Option<String>,
     pub insecure_http: bool,
+    /// The folder in which a person runs the suggested command. Files in it are named without it. `None` if it is not known, as in the mail of
+    /// a job.
+    pub here: Option<PathBuf>,
 }
 
 /// A command line to print, ready to run by a person or a script: quoted for the shell of the system, with the flags of this
@@ -33,12 +36,13 @@ pub struct Given {
 pub struct CommandLine {
     text: String,
     tail: String,
+    here: Option<PathBuf>,
 }
 
 impl CommandLine {
     /// Starts a command such as `resume`. Leaves out settings from environment variables, which also apply to the new command.
     pub(super) fn of(given: &Given, command: &str) -> CommandLine {
-        let mut tail = CommandLine { text: String::new(), tail: String::new() };
+        let mut tail = CommandLine { text: String::new(), tail: String::new(), here: None };
         tail.add_flag("home", given.home.as_ref());
         tail.add_flag("ledger", given.ledger.as_ref());
         tail.add_flag("profile", given.profile.as_ref());
@@ -48,7 +52,7 @@ impl CommandLine {
         tail.add_flag("client-key", given.client_key.as_ref());
         tail.add_flag("proxy", given.proxy.as_ref());
         let tail = tail.switch("insecure-http", given.insecure_http);
-        CommandLine { text: format!("sheetport {command}"), tail: tail.text }
+        CommandLine { text: format!("sheetport {command}"), tail: tail.text, here: given.here.clone() }
     }
 
     /// Adds the number of a run.
@@ -59,7 +63,9 @@ impl CommandLine {
 
     /// Adds the path of a file. A name that the command would take for a flag or for the number of a run gets a folder.
     pub fn file(mut self, path: &Path) -> CommandLine {
-        let text = path.to_string_lossy();
+        let within = self.here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+        let text =
+            within.filter(|within| !within.as_os_str().is_empty()).unwrap_or(path).to_string_lossy().into_owned();
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let is_flag = text.starts_with('-') && text != "-";
         match is_number || is_flag {

@@ -13,12 +13,12 @@ use sheetport_plan::count::{Count, InventoryName, is_count, needs_look, with_dif
 use sheetport_records::RecordKind;
 use sheetport_records::transaction::{COUNTED, EXPECTED};
 
-use super::context::now;
+use super::context::{Context, now};
 use super::error::Error;
 use super::event::Event;
 use super::fill_blanks::body_of;
 use super::look_again::{LookAgain, Pending, unread};
-use super::planned_records::{Batch, candidates};
+use super::planned_records::{Batch, ToCompare};
 
 /// What is done with a count.
 enum Fate {
@@ -43,13 +43,17 @@ pub(super) async fn counts(ledger: &Ledger, run: &Run) -> Result<bool, Error> {
 }
 
 /// Refuses a run with counts whose differences are not known, if workers are to send it without a request of this process.
-pub(super) async fn refuse_uncounted(ledger: &Ledger, run: &Run) -> Result<(), Error> {
+pub(super) async fn refuse_uncounted(context: &Context, ledger: &Ledger, run: &Run) -> Result<(), Error> {
     if !counts(ledger, run).await? {
         return Ok(());
     }
-    let (pending, not_held, _) = candidates(ledger, run, Batch::first(u64::MAX)).await?;
-    let is_looked_up = not_held == 0 && !pending.iter().any(|candidate| needs_look(candidate.body()));
-    if is_looked_up { Ok(()) } else { Err(not_counted_by_workers()) }
+    let mut has_open = false;
+    let find = &mut |candidate: &mut Candidate| {
+        has_open |= needs_look(&candidate.body);
+        false
+    };
+    ToCompare::load(context, ledger, run, Batch::first(u64::MAX), find).await?;
+    if has_open { Err(not_counted_by_workers()) } else { Ok(()) }
 }
 
 impl LookAgain<'_> {
@@ -62,7 +66,7 @@ impl LookAgain<'_> {
         if !counts(self.ledger, self.run).await? {
             return Ok(());
         }
-        let is_meant = |candidate: &Candidate| needs_look(candidate.body());
+        let is_meant = |candidate: &Candidate| needs_look(&candidate.body);
         let (pending, found, _) = self.compare(Batch::first(u64::MAX), &is_meant, false).await?;
         self.settle_counts(&pending, found).await.map(drop)
     }

@@ -99,7 +99,7 @@ impl Error {
         match self {
             Error::Sheet(error) | Error::Upload(U::Sheet(error)) => is_sheet(error),
             // The file may be complete next time.
-            Error::Upload(U::Changed { .. } | U::ReaderDied { .. } | U::Ledger(_)) => false,
+            Error::Upload(U::Changed { .. } | U::ReaderDied { .. } | U::NotKept { .. } | U::Ledger(_)) => false,
             Error::Upload(_) | Error::BadInput { .. } | Error::RunRefused { .. } => true,
             Error::WithHint { error, .. } | Error::WithOtherHint { error, .. } | Error::Reworded { error, .. } => {
                 error.is_about_file()

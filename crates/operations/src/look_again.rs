@@ -22,7 +22,7 @@ use super::context::{Context, now};
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::learned::{load_sizes, store_learned_sizes};
-use super::planned_records::{Batch, add_last_sent, candidates};
+use super::planned_records::{Batch, ToCompare, last_of_first};
 use super::rate::speed;
 use super::results::next_command;
 
@@ -97,7 +97,7 @@ impl<'a> LookAgain<'a> {
         let mut last = self.look_at(Batch::first(if is_whole { u64::MAX } else { BATCH })).await?;
         self.tell();
         if is_whole {
-            (_, _, last) = candidates(self.ledger, self.run, Batch::first(self.records_per_batch())).await?;
+            last = last_of_first(self.ledger, self.run, self.records_per_batch()).await?;
         }
         self.state().first_batch = Some(last);
         Ok(())
@@ -203,7 +203,7 @@ impl<'a> LookAgain<'a> {
     async fn leave_out_others(&self, batch: Batch) -> Result<Seq, Error> {
         let fills = self.run.about.settings.fill_blank;
         // An update names the record that it changes.
-        let is_meant = |candidate: &Candidate| fills || candidate.target().is_none() && candidate.only.is_some();
+        let is_meant = |candidate: &Candidate| fills || candidate.target.is_none() && candidate.only.is_some();
         let (pending, mut found, last) = self.compare(batch, &is_meant, fills).await?;
         if found.not_compared > 0 {
             return Err(self.not_distinguished(found.why_not.take()));
@@ -277,8 +277,6 @@ impl<'a> LookAgain<'a> {
     ) -> Result<(Vec<Pending>, Difference, Seq), Error> {
         let (ledger, run) = (self.ledger, self.run);
         let (about, settings) = (&run.about, &run.about.settings);
-        let (mut pending, not_held, last) = candidates(ledger, run, batch).await?;
-        let all: Vec<Pending> = pending.iter().map(Pending::of).collect();
         let connection = Connection::new(self.client, speed(settings, self.context)?, settings.concurrency);
         load_sizes(self.context, &connection, &about.base_url).await;
         let requests = AtomicU64::new(0);
@@ -291,18 +289,22 @@ impl<'a> LookAgain<'a> {
             }
         };
         let mut looks = 1;
-        let mut found = loop {
-            pending.retain(is_meant);
-            pending.iter_mut().for_each(|candidate| candidate.fills = fills);
-            add_last_sent(ledger, run, &mut pending).await?;
-            let found = difference(about.record, pending, Depth::Whole, &connection, &progress).await;
+        let (all, found, last) = loop {
+            let mut all = Vec::new();
+            let prepare = &mut |candidate: &mut Candidate| {
+                all.push(Pending::of(candidate));
+                candidate.fills = fills;
+                is_meant(candidate)
+            };
+            let ToCompare { candidates, not_held, last } =
+                ToCompare::load(self.context, ledger, run, batch, prepare).await?;
+            let mut found = difference(about.record, candidates, Depth::Whole, &connection, &progress).await?;
             if looks == LOOKS || !matches!(found.why_not, Some(WhyNot::Incomplete(_))) {
-                break found;
+                found.not_compared += not_held;
+                break (all, found, last);
             }
             looks += 1;
-            (pending, ..) = candidates(ledger, run, batch).await?;
         };
-        found.not_compared += not_held;
         let requests = requests.load(Ordering::Relaxed);
         self.state().requests = requests;
         if is_shown {
@@ -366,8 +368,8 @@ impl Pending {
     pub(super) fn of(candidate: &Candidate) -> Pending {
         Pending {
             seq: candidate.seq,
-            row: candidate.row(),
-            is_update: candidate.target().is_some(),
+            row: candidate.row,
+            is_update: candidate.target.is_some(),
             only: candidate.only,
             says: candidate.command.is_some(),
         }

@@ -1,17 +1,18 @@
 //! The records of a planned run that are to be sent, with what earlier runs have sent for them.
 
 use sheetport_ledger::{KeyScope, Ledger, OtherRequest, RecordBlock, Run, Seq};
-use sheetport_plan::compare::{Candidate, LastSent};
+use sheetport_plan::compare::{Candidate, Candidates, LastSent};
 
+use super::context::Context;
 use super::error::Error;
 
-/// Maximum memory for the records of a comparison, in bytes. Further records are not compared.
+/// Maximum memory for a comparison, in bytes. Further records are not compared.
 const MAX_HELD: usize = 1 << 30;
-/// Memory for a record beside its request and the one sent before: names, ids, places in maps, and the change.
-const RECORD: usize = 500;
+/// Memory for a record beside the values that change: its places in the file and the index, and the change.
+const RECORD: usize = 150;
 /// Records of which the last requests are looked up at once: what is kept for that is a few MB, and each block of an earlier run is read once
 /// for most files.
-const AT_ONCE: usize = 1 << 16;
+const AT_ONCE: u64 = 1 << 16;
 
 /// Some of the pending records of a run.
 #[derive(Clone, Copy, Debug)]
@@ -29,38 +30,78 @@ impl Batch {
     }
 }
 
-/// Returns the pending records of a batch, the number of those beyond the limit, and the last record of the batch: [`Seq::MAX`] if no further ones
-/// are pending.
-pub(super) async fn candidates(ledger: &Ledger, run: &Run, batch: Batch) -> Result<(Vec<Candidate>, u64, Seq), Error> {
-    let (mut held, mut bytes, mut not_held) = (Vec::new(), 0, 0);
+/// The pending records of a batch that are to be compared.
+pub(super) struct ToCompare {
+    pub candidates: Candidates,
+    /// The number of those beyond the limit.
+    pub not_held: u64,
+    /// The last record of the batch: [`Seq::MAX`] if no further ones are pending.
+    pub last: Seq,
+}
+
+impl ToCompare {
+    /// Loads the pending records of a batch for which `prepare` holds, with what earlier runs sent for them. `prepare` is called for all.
+    pub(super) async fn load(
+        context: &Context,
+        ledger: &Ledger,
+        run: &Run,
+        batch: Batch,
+        prepare: &mut (dyn FnMut(&mut Candidate) -> bool + Send),
+    ) -> Result<ToCompare, Error> {
+        if run.about.record.input().may_be_repeated() {
+            ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
+        }
+        let mut loaded = ToCompare { candidates: Candidates::new(&context.home), not_held: 0, last: Seq::MAX };
+        let (mut rest, mut bytes) = (batch, 0);
+        loop {
+            let (mut records, last) = pending(ledger, run, Batch { most: rest.most.min(AT_ONCE), ..rest }).await?;
+            rest = Batch { first: last.saturating_add(1), most: rest.most - records.len() as u64, ..rest };
+            records.retain_mut(|candidate| prepare(candidate));
+            add_last_sent(ledger, run, &mut records).await?;
+            for candidate in &records {
+                if bytes < MAX_HELD {
+                    bytes += RECORD + 2 * candidate.body.len();
+                    loaded.candidates.push(candidate)?;
+                } else {
+                    loaded.not_held += 1;
+                }
+            }
+            if last == Seq::MAX || rest.most == 0 {
+                return Ok(ToCompare { last, ..loaded });
+            }
+        }
+    }
+}
+
+/// Returns the last of the first `most` pending records of a run, or [`Seq::MAX`] if no further ones are pending.
+pub(super) async fn last_of_first(ledger: &Ledger, run: &Run, most: u64) -> Result<Seq, Error> {
+    Ok(pending(ledger, run, Batch::first(most)).await?.1)
+}
+
+/// Returns the pending records of a batch, and the last of them: [`Seq::MAX`] if no further ones are pending.
+async fn pending(ledger: &Ledger, run: &Run, batch: Batch) -> Result<(Vec<Candidate>, Seq), Error> {
+    let (mut records, mut last) = (Vec::new(), None);
     let mut from = batch.first;
-    let mut last = None;
     while let Some(block) = next_block(ledger, run, from).await? {
         let first = block.first.max(from);
         from = block.end();
         let settled = ledger.settled(run.id, first..=from - 1).await?;
         for (seq, record) in (block.first..).zip(block.records) {
             if seq > batch.last {
-                return Ok((held, not_held, Seq::MAX));
+                return Ok((records, Seq::MAX));
             }
             if seq < first || settled.contains(&seq) {
                 continue;
             }
             let Some(candidate) = Candidate::of(seq, record) else { continue };
-            if held.len() as u64 == batch.most {
-                return Ok((held, not_held, last.unwrap_or(Seq::MAX)));
+            if records.len() as u64 == batch.most {
+                return Ok((records, last.unwrap_or(Seq::MAX)));
             }
             last = Some(seq);
-            let candidate = candidate.or_else(run.about.settings.only);
-            if bytes < MAX_HELD {
-                bytes += RECORD + 2 * candidate.body().len();
-                held.push(candidate);
-            } else {
-                not_held += 1;
-            }
+            records.push(candidate.or_else(run.about.settings.only));
         }
     }
-    Ok((held, not_held, Seq::MAX))
+    Ok((records, Seq::MAX))
 }
 
 /// Returns the block with the record `from`, or else the next one.
@@ -72,29 +113,25 @@ async fn next_block(ledger: &Ledger, run: &Run, from: Seq) -> Result<Option<Reco
 }
 
 /// Adds what earlier runs sent for these records.
-pub(super) async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate]) -> Result<(), Error> {
+async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate]) -> Result<(), Error> {
     if !run.about.record.input().may_be_repeated() {
         return Ok(());
     }
-    ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
-    for candidates in candidates.chunks_mut(AT_ONCE) {
-        let identities: Vec<&str> = candidates.iter().map(Candidate::identity).collect();
-        let mut all = vec![LastSent::default(); identities.len()];
-        let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
-            let sent = &mut all[place];
-            if sent.id.is_none() {
-                sent.id = id.map(Into::into);
-            }
-            if sent.body.is_none() && request.is_accepted {
-                sent.body = Some(body.into());
-            }
-            sent.id.is_some() && sent.body.is_some()
-        };
-        ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
-        for (candidate, sent) in candidates.iter_mut().zip(all) {
-            let is_known = sent.id.is_some() || sent.body.is_some();
-            candidate.sent = is_known.then(|| Box::new(sent));
+    let identities: Vec<&str> = candidates.iter().map(Candidate::identity).collect();
+    let mut all = vec![LastSent::default(); identities.len()];
+    let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {
+        let sent = &mut all[place];
+        if sent.id.is_none() {
+            sent.id = id.map(Into::into);
         }
+        if sent.body.is_none() && request.is_accepted {
+            sent.body = Some(body.into());
+        }
+        sent.id.is_some() && sent.body.is_some()
+    };
+    ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
+    for (candidate, sent) in candidates.iter_mut().zip(all) {
+        candidate.sent = sent;
     }
     Ok(())
 }

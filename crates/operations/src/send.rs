@@ -269,7 +269,7 @@ impl Sending<'_> {
     /// [`Error::InRun`] with the counts so far.
     pub(super) async fn send(self, interrupt: BoxFuture<'_, Grace>) -> Result<Finished, Error> {
         let (ledger, run) = (self.ledger, self.run.id());
-        let next = next_command::resume(self.context, run);
+        let next = next_command::go_on(self.context, run);
         let next = Some(next).filter(|_| !self.is_rehearsal());
         match self.try_send(interrupt).await {
             Ok(finished) => Ok(finished),
@@ -295,7 +295,7 @@ impl Sending<'_> {
                     look.before_sending(self.is_to_queue).await?;
                     look.keep_before_images().await?;
                 }
-                None => refuse_uncounted(ledger, self.run.run()).await?,
+                None => refuse_uncounted(self.context, ledger, self.run.run()).await?,
             }
         }
         let mut superseded = Vec::new();
@@ -306,7 +306,7 @@ impl Sending<'_> {
         let withheld = self.withheld().await?;
         let before = ledger.accounting(id).await?;
         if withheld.is_none() && before.pending > 0 && self.run.run().about.record.input().must_not_repeat() {
-            let go_on = next_command::resume(self.context, id);
+            let go_on = next_command::go_on(self.context, id);
             refuse_older(self.context, ledger, &go_on).await?;
         }
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;

@@ -48,6 +48,8 @@ pub enum Error {
     TooMuchLost { run: RunId, lossy: LossyFields },
     #[error("fill_down repeats more than 4 GiB of text; the limit is exceeded at row {row}, in column {letters}")]
     FilledTooMuch { row: u64, letters: String },
+    #[error("{folder}: the records to compare with the service can't be kept: {source}", folder = folder.display())]
+    NotKept { folder: PathBuf, source: std::io::Error },
 }
 
 impl Error {
@@ -132,6 +134,7 @@ impl Error {
             Error::FilledTooMuch { .. } => Some(
                 "the repeated cell is extremely long; correct it, or remove its column from fill_down".to_owned(),
             ),
+            Error::NotKept { .. } => Some("free some disk space, and try again".to_owned()),
             Error::ReaderDied { .. } => {
                 Some("this is a bug in sheetport; please report it, with the file if you may share it".to_owned())
             }

@@ -9,7 +9,7 @@ use serde_json::json;
 use sheetport_jobs::{Entry, JobObserver, Scheduler, Work, load_job, missing_secrets};
 use sheetport_language::say;
 use sheetport_operations::context::now;
-use sheetport_operations::{CommandLine, Event};
+use sheetport_operations::{CommandLine, Context, Event, Given};
 use sheetport_send::{Stage, Stopping, pass_on};
 use sheetport_storage::ObjectAddress;
 use tokio::sync::watch;
@@ -37,7 +37,10 @@ pub fn profile_of_job(args: &cli::Job) -> Option<String> {
 }
 
 async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
-    let (context, output) = (&settings.context, settings.output);
+    // Suggested commands are read in mails and logs, and run somewhere else.
+    let context =
+        &Context { given: Given { here: None, ..settings.context.given.clone() }, ..settings.context.clone() };
+    let output = settings.output;
     let job = load_job(&args.file)?;
     let interrupt = Arc::new(Interrupt::default());
     let stopping = stopping(&interrupt);

@@ -355,8 +355,9 @@ impl Summary {
             ui::line(say!("  {strong}Report{strong:#}  {}", report.display()));
         }
         if let Some(next) = &self.next {
-            let is_retry = self.report.is_some() && next.starts_with("sheetport retry ");
-            let fix = if is_retry { message("fix the rows in the report, then: ") } else { "".into() };
+            let report = self.report.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
+            let names_report = report.is_some_and(|report| next.contains(&*report));
+            let fix = if names_report { message("fix the rows in the report, then: ") } else { "".into() };
             ui::next(Some(&format!("{fix}{next}")));
         }
     }

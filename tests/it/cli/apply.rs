@@ -352,7 +352,7 @@ fn a_killed_apply_is_resumed_and_looks_again() {
     let before = sent();
     assert!(before < COUNT - 5, "{before} of {COUNT} were sent before the kill");
     shop.other_writes(&json!({"externalId": "B-39", "price": 3}));
-    shop.refuses(&["changes.csv"], &["sending of the plan was begun before", "sheetport resume 3"]);
+    shop.refuses(&["changes.csv"], &["sending of the plan was begun before", "sheetport continue 3"]);
     let resumed = summary(&shop.sheetport(&["resume", "3", "--json"]).exits(3));
     assert_eq!(accounting(&resumed), "40: sent 38, skipped 2", "{resumed}");
     assert_eq!((&resumed["not_approved"]["rows"], &resumed["moved_on"]["rows"]), (&json!([3]), &json!([41])));

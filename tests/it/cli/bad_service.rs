@@ -66,7 +66,7 @@ fn unreachable_service_stops_the_run_and_resume_finishes_it() {
         assert!(upload.took < Duration::from_secs(20), "{:?}", upload.took);
         let stopped = summary(&upload);
         assert_eq!(accounting(&stopped), format!("{rows}: pending {rows}"));
-        assert_eq!(stopped["next"], "sheetport resume 1");
+        assert_eq!(stopped["next"], "sheetport continue 1");
         drop(socket);
         let served = Served::start_on(&place, port);
         let resumed = served.sheetport(&place, ["resume", "1", "--json"]).exits(0);
@@ -86,7 +86,7 @@ fn refused_credentials_stop_the_run_and_resume_takes_new_ones() {
         let stopped = summary(&upload);
         assert_eq!(accounting(&stopped), "3: pending 3");
         assert_eq!(served.total(), 0);
-        assert_eq!(stopped["next"], "sheetport resume 1");
+        assert_eq!(stopped["next"], "sheetport continue 1");
         served.sheetport(&place, ["resume", "1"]).exits(0);
         assert_eq!(served.total(), 3);
     }

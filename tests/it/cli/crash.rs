@@ -144,7 +144,7 @@ fn signal_stops_an_upload_and_resume_finishes_it() {
         let stopped = summary(&stopped);
         assert!(count(&stopped, "sent") > 0 && count(&stopped, "pending") > 0, "{stopped}");
         assert_eq!(count(&stopped, "sent") + count(&stopped, "pending"), 40);
-        assert_eq!(stopped["next"], "sheetport resume 1");
+        assert_eq!(stopped["next"], "sheetport continue 1");
         assert_eq!(served.total(), count(&stopped, "sent"), "requests in flight were awaited");
         assert_eq!(state(&place), "stopped");
         check_resumes(&place, &served, 40);

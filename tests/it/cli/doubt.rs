@@ -60,7 +60,7 @@ async fn resolve_settles_unknown_records_and_retry_sends_the_failed_ones() {
     .await;
     let upload = summary(&run(&place, &server, &UPLOAD, 4).await);
     assert_eq!(accounting(&upload), "6: sent 3, unknown 3");
-    assert_eq!(upload["next"], "sheetport resolve 1");
+    assert_eq!(upload["next"], "sheetport continue 1");
 
     let listed = run(&place, &server, &["resolve", "1"], 4).await;
     listed.shows(&["row 3", "row 5", "row 6", r#""cid":"c-4""#, "3 records with an unknown outcome"]);
@@ -97,7 +97,7 @@ async fn resolve_settles_unknown_records_and_retry_sends_the_failed_ones() {
     run(&place, &server, &["retry", "1"], 2).await.says(&["run 2 already did that", "sheetport retry 2"]);
     run(&place, &server, &["retry", "2"], 2)
         .await
-        .says(&["the service refused none of its records", "sheetport resolve 2"]);
+        .says(&["the service refused none of its records", "sheetport continue 2"]);
     let runs = run(&place, &server, &["runs", "--state", "unknown", "--json"], 0).await.json();
     assert_eq!((runs["runs"].as_array().unwrap().len(), &runs["runs"][0]["retry_of"]), (1, &1.into()));
 }
@@ -131,7 +131,7 @@ async fn max_errors_stops_the_run_and_resume_continues() {
     let upload = run(&place, &server, &args, 9).await.says(&["4 records were refused or are unknown", "--max-errors"]);
     let upload = summary(&upload);
     assert_eq!(accounting(&upload), "30: failed 4, pending 26");
-    run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it are not sent yet", "sheetport resume 1"]);
+    run(&place, &server, &["retry", "1"], 2).await.says(&["26 records of it are not sent yet", "sheetport continue 1"]);
     // The run remembers the limit, and counts anew.
     let resumed = summary(&run(&place, &server, &["resume", "--json"], 9).await);
     assert_eq!(accounting(&resumed), "30: failed 8, pending 22");

@@ -126,7 +126,7 @@ async fn an_older_copy_sends_nothing_twice_until_it_is_accepted() {
     office.restore("copy.db");
     let requests = office.server.log().len();
     let held = office.run(&["upload", "b.csv", "-t", "t.toml"], 2).await;
-    held.says(&["40 of its requests are missing", "sheetport resume 2 --accept-older-ledger"]);
+    held.says(&["40 of its requests are missing", "sheetport continue 2 --accept-older-ledger"]);
     office.run(&["resume", "2"], 2).await;
     assert_eq!(office.server.log().len(), requests);
     // Elsewhere, nothing is known about it.

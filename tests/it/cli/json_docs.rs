@@ -179,7 +179,7 @@ fn full_ledger(place: &Place, served: &Served) -> Value {
     let exe = env!("CARGO_BIN_EXE_sheetport");
     let home = place.path("full");
     let line = format!("ulimit -f 3000; '{exe}' upload many.csv -t items --json --home '{}'", name(&home));
-    let ended = served.shell(place, &line).exits(1).says(&["the ledger can't be", "next: sheetport resume 1 --home"]);
+    let ended = served.shell(place, &line).exits(1).says(&["the ledger can't be", "next: sheetport continue 1 --home"]);
     let failed = ended.json();
     assert_eq!(failed["run"], 1);
     let counts = &failed["accounting"];

@@ -123,7 +123,7 @@ fn next_command_repeats_the_chosen_flags() {
         (
             "upload wrong.csv -t items --report 'the report.csv'",
             3,
-            "sheetport retry 'the report.csv'",
+            "sheetport continue 'the report.csv'",
             3,
             "3: unchanged 2, rejected 1",
         ),
@@ -131,7 +131,7 @@ fn next_command_repeats_the_chosen_flags() {
         (
             "upload wrong.csv -t items --all-or-nothing --report r.csv",
             3,
-            "sheetport retry r.csv",
+            "sheetport continue r.csv",
             3,
             "3: rejected 1, pending 2",
         ),
@@ -139,11 +139,11 @@ fn next_command_repeats_the_chosen_flags() {
         (
             "upload refused.csv -t items --max-errors 0 --rate 50/s --concurrency 1",
             9,
-            "sheetport resume 1",
+            "sheetport continue 1",
             3,
             "4: sent 3, failed 1",
         ),
-        ("upload refused.csv -t items --report r.xlsx", 3, "sheetport retry r.xlsx", 3, "4: unchanged 3, failed 1"),
+        ("upload refused.csv -t items --report r.xlsx", 3, "sheetport continue r.xlsx", 3, "4: unchanged 3, failed 1"),
     ] {
         let scene = Scene::new(&[]);
         let first = scene.run(command, exit);
@@ -174,7 +174,7 @@ fn report_and_retry_name_the_next_command() {
     let scene = Scene::new(&[]);
     let upload = scene.run("upload wrong.csv -t items --report r.html --rate 40/s", 3);
     let report = scene.follow(&upload["next"], 0).json();
-    assert_eq!(report["next"], *format!("sheetport retry report-1.xlsx {}", scene.flags()));
+    assert_eq!(report["next"], *format!("sheetport continue report-1.xlsx {}", scene.flags()));
     let retried = summary(&scene.follow(&report["next"], 3));
     assert_eq!((accounting(&retried), &retried["run"]), ("1: rejected 1".to_owned(), &2.into()));
     assert_eq!(scene.details(2)["rate"], "40/s");
@@ -218,7 +218,7 @@ fn interrupted_runs_are_resumed_as_they_were_asked_for() {
         let stopped = summary(&running.wait().exits(code));
         let pending = count(&stopped, "pending");
         assert!(pending > 10, "{stopped}");
-        assert_eq!(stopped["next"], *format!("sheetport resume 1 {flags}"), "{signal}");
+        assert_eq!(stopped["next"], *format!("sheetport continue 1 {flags}"), "{signal}");
         let resumed = summary(&scene.follow(&stopped["next"], 0));
         assert_eq!((accounting(&resumed).as_str(), &resumed["run"]), ("40: sent 40", &1.into()));
         assert!(resumed["seconds"].as_f64().unwrap() >= 3.5, "the rate is remembered: {resumed}");
@@ -234,7 +234,7 @@ fn runs_with_refused_credentials_are_resumed() {
     let wrong = scene.shell(&format!("sheetport upload 'my items.csv' -t items --json {flags}"));
     let refused =
         summary(&wrong.without("SHEETPORT_REFRESH_TOKEN").secret("SHEETPORT_ACCESS_TOKEN", "expired-token").exits(5));
-    assert_eq!(refused["next"], *format!("sheetport resume 1 {flags}"));
+    assert_eq!(refused["next"], *format!("sheetport continue 1 {flags}"));
     // Without its number and the address, too: it is the only one.
     let resumed = scene.shell("sheetport resume --json --home books").without("SHEETPORT_BASE_URL").exits(0);
     assert_eq!(accounting(&summary(&resumed)), "6: sent 6");
@@ -253,11 +253,11 @@ fn resume_without_a_number_lists_the_runs_if_there_are_several() {
     let flags = scene.flags();
     several.says(&[
         "2 runs can be resumed",
-        &format!("`sheetport resume 1 {flags}`"),
-        &format!("`sheetport resume 2 {flags}`"),
+        &format!("`sheetport continue 1 {flags}`"),
+        &format!("`sheetport continue 2 {flags}`"),
     ]);
     // A run of another service than the environment's is refused, with the remedy.
-    let other = scene.shell("sheetport resume 1 --home books").exits(2);
+    let other = scene.shell("sheetport continue 1 --home books").exits(2);
     other.says(&["planned for", &format!("--base-url {}", scene.served.url())]);
     scene.is_done();
 }
@@ -296,8 +296,8 @@ fn login_is_named_with_its_profile_and_the_command_goes_on_then() {
     std::fs::write(&file, stored.replace(&access, "expired").replace(&refresh, "expired-too")).unwrap();
     let refused = without(&upload).exits(5).says(&["refused the credentials", &format!("`{login}`")]);
     let refused = summary(&refused);
-    assert_eq!(refused["next"], *format!("sheetport resume 1 {flags}"));
-    let resume = "sheetport resume 1 --home books --json";
+    assert_eq!(refused["next"], *format!("sheetport continue 1 {flags}"));
+    let resume = "sheetport continue 1 --home books --json";
     let again = without(resume).without("SHEETPORT_BASE_URL").exits(5);
     again.says(&["`sheetport login --profile test --home books`"]);
     without(&login).fed(&pair).exits(0);
@@ -327,7 +327,7 @@ async fn nothing_continues_a_run_at_a_wrong_address() {
     let ended = scene.shell(&format!("sheetport {upload} {}", scene.flags())).exits(9);
     let ended = ended.says(&["the service redirects (302)", "then resume"]);
     let stopped = summary(&ended);
-    assert_eq!(stopped["next"], *format!("sheetport resume 1 {}", scene.flags()));
+    assert_eq!(stopped["next"], *format!("sheetport continue 1 {}", scene.flags()));
     assert!(count(&stopped, "sent") > 0 && count(&stopped, "pending") > 0, "{stopped}");
 }
 

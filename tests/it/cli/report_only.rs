@@ -95,7 +95,7 @@ async fn only_reports_the_rows_of_one_state_in_each_format() {
             let args = ["report", "2", "-o", &file, "--only", state];
             let said = place.sheetport(args).exits(0);
             let in_words = if ids.len() == 1 { "1 row".to_owned() } else { format!("{} rows", ids.len()) };
-            assert_eq!(said.stdout, format!("Wrote {in_words} of run 2 to {file}\n  Next    sheetport resume 2\n"));
+            assert_eq!(said.stdout, format!("Wrote {in_words} of run 2 to {file}\n  Next    sheetport continue 2\n"));
             let found = rows(&place, &file);
             let found_ids: Vec<&str> = found.iter().map(|(id, _)| id.as_str()).collect();
             assert_eq!(found_ids, ids, "{file}");

@@ -102,7 +102,7 @@ fn the_summary_links_to_cells_with_problems() {
         (&counts[1][..2], &counts[2][..2]),
         (&[json!(1), json!("sent")][..], &[json!(4), json!("rejected")][..])
     );
-    assert!(front.contains(&vec![json!("sheetport retry r.xlsx")]), "{front:?}");
+    assert!(front.contains(&vec![json!("sheetport continue r.xlsx")]), "{front:?}");
 
     let head = front.iter().position(|row| row.first() == Some(&json!("Rows"))).unwrap();
     let causes: Vec<Vec<&str>> = front[head + 1..head + 4]

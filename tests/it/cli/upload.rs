@@ -37,7 +37,7 @@ fn price_list_with_problems_sends_the_valid_rows_and_exits_with_3() {
     let summary = summary(&upload);
     assert_eq!(accounting(&summary), "642: sent 628, skipped 2, rejected 11, failed 1");
     assert_eq!(summary["report"], name(&place.path("price-list.report.xlsx")));
-    assert!(summary["next"].as_str().unwrap().contains("sheetport retry "), "{summary}");
+    assert!(summary["next"].as_str().unwrap().contains("sheetport continue "), "{summary}");
     assert_eq!(served.total(), 628);
 }
 

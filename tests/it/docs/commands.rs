@@ -45,14 +45,14 @@ fn commands_of_the_pages_run() {
     assert!(failures.is_empty(), "{} failures\n\n{}", failures.len(), failures.join("\n\n"));
 }
 
-/// The commands themselves are run with all others; `retry` sends what was corrected.
+/// The commands themselves are run with all others; `continue` sends what was corrected.
 #[test]
 fn the_first_corrected_upload_takes_at_most_six_commands() {
     let readme = pages().into_iter().find(|page| page.name == "README.md").unwrap();
     let (_, section) = readme.text.split_once("## Your first upload\n").unwrap();
     let section = Page { name: readme.name, text: section.split("\n## ").next().unwrap().to_owned() };
     let commands: Vec<String> = section.blocks().flat_map(|block| commands(&block)).collect();
-    let retry = commands.iter().position(|command| command.starts_with("sheetport retry"));
+    let retry = commands.iter().position(|command| command.starts_with("sheetport continue"));
     // After `sheetport demo`, whose service they use.
     assert!(retry.is_some_and(|before| before + 2 <= 6), "{commands:?}");
 }

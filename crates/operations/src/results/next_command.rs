@@ -18,7 +18,12 @@ impl CommandLine {
     }
 }
 
-/// Returns the command for continuing a run.
+/// Returns the command that goes on with a run, whatever it needs: sending the rest, or a decision about unknown outcomes.
+pub(crate) fn go_on(context: &Context, run: RunId) -> String {
+    CommandLine::new(context, "continue").run(run).to_string()
+}
+
+/// Returns the command for sending the rest of a run.
 pub(crate) fn resume(context: &Context, run: RunId) -> String {
     CommandLine::new(context, "resume").run(run).to_string()
 }
@@ -125,14 +130,11 @@ pub fn after_run(
         return Some(after_fixing(context, run, report));
     }
     if stopped.is_some_and(|why| why.is_wrong_address(has_sent(accounting))) {
-        // Unknown outcomes must be decided first. No command continues this run.
+        // Unknown outcomes must be decided first. No command sends the rest of this run.
         return (accounting.unknown > 0).then(|| resolve(context, run.id));
     }
-    if stopped.is_some() || accounting.pending > 0 {
-        return Some(resume(context, run.id));
-    }
-    if accounting.unknown > 0 {
-        return Some(resolve(context, run.id));
+    if stopped.is_some() || accounting.pending + accounting.unknown > 0 {
+        return Some(go_on(context, run.id));
     }
     if let Some(undone) = run.about.undo_of {
         return (accounting.failed > 0).then(|| undo(context, undone));
@@ -155,13 +157,16 @@ pub(crate) fn after_resolving(context: &Context, run: &Run, accounting: &Account
 /// editable report.
 fn after_fixing(context: &Context, run: &Run, report: Option<&Path>) -> String {
     match report.filter(|path| Format::of(path).is_some_and(Format::is_editable)) {
-        Some(report) => CommandLine::new(context, "retry").file(report).to_string(),
-        None => {
-            let path = unused(Path::new(&format!("report-{}.xlsx", run.id)));
-            let report = CommandLine::new(context, "report").run(run.id).short('o', "output", path);
-            report.flag("only", Some("problems")).to_string()
-        }
+        Some(report) => CommandLine::new(context, "continue").file(report).to_string(),
+        None => report_of_problems(context, run.id),
     }
+}
+
+/// Returns the command for writing the rows of a run that are to be fixed.
+pub(crate) fn report_of_problems(context: &Context, run: RunId) -> String {
+    let path = unused(Path::new(&format!("report-{run}.xlsx")));
+    let report = CommandLine::new(context, "report").run(run).short('o', "output", path);
+    report.flag("only", Some("problems")).to_string()
 }
 
 /// Whether the service has accepted records of a run.

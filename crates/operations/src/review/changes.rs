@@ -320,14 +320,7 @@ mod tests {
     use super::*;
 
     fn record(seq: Seq, fate: Fate, fields: &[&'static str]) -> PlannedChange {
-        let field = |field: &&'static str| ChangedField {
-            field,
-            old: "\"a\"".into(),
-            new: "b".into(),
-            is_number: false,
-            is_as_sent: false,
-            odd: None,
-        };
+        let field = |field: &&'static str| ChangedField::new(field, "\"a\"", "b");
         let fields: Vec<ChangedField> = fields.iter().map(field).collect();
         let approved = vec![fate.is_sendable(); fields.len().max(1)];
         let row = Some(seq.cast_unsigned());

@@ -7,7 +7,7 @@ use sheetport_findings::{Code, Scope};
 use sheetport_ledger::{Causes, Group, Seq};
 use sheetport_mapping::map::Resolved;
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Candidate, Connection, Depth, Difference, difference};
+use sheetport_plan::compare::{Candidate, Candidates, Connection, Depth, Difference, difference};
 use sheetport_plan::plan::{Batch, ReadMode, read};
 
 use super::super::context::Context;
@@ -66,8 +66,9 @@ pub fn compare_with_service<'a>(
             records.add(batch);
             true
         })?;
-        let (candidates, not_held) = (records.held.into_values().collect(), records.not_held);
-        let mut difference = difference(template.record, candidates, Depth::Preview, &connection, progress).await;
+        let candidates = Candidates::of(&context.home, records.held.into_values())?;
+        let not_held = records.not_held;
+        let mut difference = difference(template.record, candidates, Depth::Preview, &connection, progress).await?;
         difference.not_compared += not_held;
         store_learned_sizes(context, &connection, base_url).await;
         (source.references, source.orders) = (Some(references), orders);
@@ -121,7 +122,7 @@ impl Records {
                 let mut candidate = candidate.or_else(None);
                 candidate.fills = self.fills;
                 if self.bytes < MAX_HELD {
-                    self.bytes += candidate.body().len();
+                    self.bytes += candidate.body.len();
                     self.held.insert(self.next, candidate);
                 } else {
                     self.not_held += 1;

@@ -143,10 +143,10 @@ async fn plan_of(ledger: &Ledger, file: &InputFile) -> Result<(Run, Vec<Mark>), 
 /// Refuses runs that are no plan, and plans that were sent or are being sent.
 async fn check_is_plan(context: &Context, ledger: &Ledger, run: &Run) -> Result<(), Error> {
     let id = run.id;
-    let resume = || format!("`{}`", next_command::resume(context, id));
+    let go_on = || format!("`{}`", next_command::go_on(context, id));
     if run.looked_at.is_none() {
         let hint = match run.state {
-            RunState::Planned => format!("{} sends the rest of it", resume()),
+            RunState::Planned => format!("{} sends the rest of it", go_on()),
             _ => "plan a spreadsheet first: `sheetport plan FILE`".to_owned(),
         };
         return Err(refused(id, APPLIED, "it is an upload, and no plan", &hint));
@@ -165,7 +165,7 @@ async fn check_is_plan(context: &Context, ledger: &Ledger, run: &Run) -> Result<
         RunState::Planning | RunState::Planned => {}
     }
     if ledger.is_begun(id).await? {
-        let hint = format!("to send the rest of what was approved: {}", resume());
+        let hint = format!("to send the rest of what was approved: {}", go_on());
         return Err(refused(id, APPLIED, "sending of the plan was begun before", &hint));
     }
     check_has_plan(run, APPLIED)

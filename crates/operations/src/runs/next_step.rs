@@ -50,7 +50,7 @@ pub fn next_step(context: &Context, run: Option<RunId>) -> Operation<'_, Continu
         let (run, accounting) = (&details.run, &details.accounting);
         let waits = run.looked_at.is_some() && run.approved_at.is_none();
         let step = decide(details.status, waits, accounting);
-        let next = command(context, step, run, accounting);
+        let next = command(context, step, run);
         Ok(Continued { run: run.id, status: details.status, step, next })
     })
 }
@@ -70,11 +70,11 @@ fn decide(status: RunStatus, waits_for_approval: bool, accounting: &Accounting) 
     }
 }
 
-fn command(context: &Context, step: NextStep, run: &Run, accounting: &Accounting) -> Option<String> {
+fn command(context: &Context, step: NextStep, run: &Run) -> Option<String> {
     match step {
-        NextStep::Resume | NextStep::Resolve | NextStep::Fix => {
-            next_command::after_run(context, run, accounting, None, None)
-        }
+        NextStep::Resume => Some(next_command::resume(context, run.id)),
+        NextStep::Resolve => Some(next_command::resolve(context, run.id)),
+        NextStep::Fix => Some(next_command::report_of_problems(context, run.id)),
         NextStep::Approve => Some(next_command::apply(context, run.id, None)),
         NextStep::Wait => Some(next_command::wait(context, run.id)),
         NextStep::Begin => next_command::begin_again(context, run),

@@ -113,7 +113,7 @@ async fn only_resumable(context: &Context, ledger: &Ledger) -> Result<Run, Error
     }
     if found.len() > 1 {
         let lines = found.iter().map(|(run, pending)| {
-            let command = next_command::resume(context, run.id);
+            let command = next_command::go_on(context, run.id);
             format!("`{command}` for {pending} of {} to {}", run.about.file, run.about.base_url)
         });
         let hint = format!("name one: {}", lines.collect::<Vec<_>>().join("; "));

@@ -75,7 +75,7 @@ async fn refused_records(
             0 => "fix rows that are wrong in the sheet in its report: `sheetport retry REPORT`".to_owned(),
             _ => format!(
                 "first say what happened to the records with an unknown outcome: `{}`",
-                next_command::resolve(context, run)
+                next_command::go_on(context, run)
             ),
         };
         return Err(refused(run, RETRIED, "the service refused none of its records", &hint));
@@ -105,7 +105,7 @@ pub(crate) async fn check_nothing_pending(
                 false => format!("run {}, which belongs to the same upload,", member.id),
             };
             let reason = format!("{records} of {of} {verb} not sent yet");
-            let hint = format!("first run `{}`", next_command::resume(context, member.id));
+            let hint = format!("first run `{}`", next_command::go_on(context, member.id));
             return Err(refused(run, RETRIED, &reason, &hint));
         }
     }

@@ -12,7 +12,7 @@ use sheetport_ledger::{
     PlannedRecord, Problem, RecordState, Run, RunCommand, RunId, RunSettings, RunState, Seen, Seq, SourceRow,
 };
 use sheetport_plan::compare::{
-    Candidate, Change, Connection, Depth, Difference, LastSent, WhyNot, difference, difference_from,
+    Candidate, Candidates, Change, Connection, Depth, Difference, LastSent, WhyNot, difference, difference_from,
 };
 use sheetport_plan::undo::{Now, SentRecord, WayBack, needs_no_look, way_back};
 use sheetport_records::RecordKind;
@@ -113,8 +113,8 @@ pub fn plan_undo<'a>(
         let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
         load_sizes(&context, &connection, client.address()).await;
         let progress = |done, all| observer(Event::Comparing { done, all });
-        let candidates = std::mem::take(&mut sent.candidates);
-        sent.now = difference(run.about.record, candidates, Depth::Fields, &connection, &progress).await;
+        let candidates = Candidates::of(&context.home, std::mem::take(&mut sent.candidates))?;
+        sent.now = difference(run.about.record, candidates, Depth::Fields, &connection, &progress).await?;
         store_learned_sizes(&context, &connection, client.address()).await;
         if matches!(sent.now.why_not, Some(WhyNot::Failed(_) | WhyNot::Incomplete(_))) {
             return Err(not_read_for_undo(sent.now.why_not.take()));
@@ -225,7 +225,7 @@ async fn waiting(context: &Context, ledger: &Ledger, undone: RunId) -> Result<Ve
         if undo.state == RunState::Planned && !ledger.is_begun(id).await? {
             waiting.push(id);
         } else if ledger.accounting(id).await?.pending > 0 {
-            let hint = format!("to go on: `{}`", next_command::resume(context, id));
+            let hint = format!("to go on: `{}`", next_command::go_on(context, id));
             let reason = format!("run {id} is taking it back, and is not finished");
             return Err(refused(undone, UNDONE, &reason, &hint));
         }
@@ -339,7 +339,7 @@ impl Sent {
         ledger.last_bodies(KeyScope::of(run), &identities, take).await?;
         for (candidate, (id, bodies)) in self.candidates.iter_mut().zip(all) {
             self.last.insert(candidate.seq, bodies);
-            candidate.sent = id.map(|id| Box::new(LastSent { id: Some(id), body: None }));
+            candidate.sent = LastSent { id, body: None };
         }
         Ok(())
     }
@@ -445,8 +445,8 @@ impl Planned {
                     warnings.extend(stays.into_iter().map(placed));
                     let last = sent.last.get(&seq).and_then(|bodies| bodies.last.clone());
                     let name = record.key.clone().or_else(|| row.map(|row| row.to_string())).unwrap_or_default();
-                    let mut candidate = Candidate::new(seq, row, record.target.as_deref(), &name, &body);
-                    candidate.sent = last.map(|body| Box::new(LastSent { id: None, body: Some(body) }));
+                    let (target, last) = (record.target.clone(), LastSent { id: None, body: last });
+                    let candidate = Candidate { row, target, sent: last, ..Candidate::new(seq, name, body.clone()) };
                     // A counter-movement is a new one.
                     let is_new = needs_no_look(run.about.record, record.target.is_some());
                     let shown = sent.now.shown.get(&seq).filter(|_| !is_new).cloned();

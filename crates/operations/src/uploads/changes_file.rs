@@ -64,8 +64,8 @@ pub(crate) async fn write(
             ];
             let start: Vec<Value<'_>> = start.into_iter().flatten().collect();
             for change in state.fields {
-                let ChangedField { field, new, is_number, is_as_sent, odd, .. } = change;
-                let (old, id) = (change.old(), change_id(&plan, seq, field));
+                let ChangedField { field, is_number, is_as_sent, odd, .. } = change;
+                let (old, new, id) = (change.old(), change.planned(), change_id(&plan, seq, field));
                 let difference = moved(&old, new).filter(|_| *field == COUNTED).map(|it| format!("difference {it:+}"));
                 let remarks = [odd.map(remark), is_as_sent.then_some("now as last sent from here")];
                 let remarks = remarks.into_iter().flatten().chain(difference.as_deref());

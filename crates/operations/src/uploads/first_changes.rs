@@ -47,7 +47,7 @@ pub(super) async fn first_changes(
     }
     let listed = chosen.into_iter().map(|(seq, change)| {
         let (row, record) = names.get(&seq).cloned().unwrap_or_default();
-        let (now, planned) = (change.old(), change.new.to_string());
+        let (now, planned) = (change.old(), change.planned().to_owned());
         FirstChange { row, record, field: change.field, now, planned, odd: change.odd }
     });
     Ok(listed.collect())

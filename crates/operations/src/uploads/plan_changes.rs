@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sheetport_ledger::{Accounting, Run, Seq};
 use sheetport_plan::Tally;
-use sheetport_plan::compare::{Change, Connection, Depth, Difference, difference};
+use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, difference};
 use sheetport_plan::sent_before::{Compared, LeftOut};
 
 use super::super::context::{Context, now};
@@ -16,7 +16,7 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::learned::{load_sizes, store_learned_sizes};
 use super::super::look_again::{LookAgain, Pending};
-use super::super::planned_records::{Batch, add_last_sent, candidates};
+use super::super::planned_records::{Batch, ToCompare};
 use super::super::rate::speed;
 use super::super::results::next_command;
 use super::super::send::Sending;
@@ -87,18 +87,22 @@ pub fn plan_changes<'a>(
         load_sizes(context, &connection, client.address()).await;
         let progress = |done, all| observer(Event::Comparing { done, all });
         let looked_at = now();
-        let (mut candidates, not_held, _) = candidates(&ledger, planned, Batch::first(u64::MAX)).await?;
-        add_last_sent(&ledger, planned, &mut candidates).await?;
-        candidates.iter_mut().for_each(|candidate| candidate.fills = settings.fill_blank && !candidate.is_gone);
-        // Without a look, nobody would know what `apply` must leave alone.
-        let has_gone = candidates.iter().any(|candidate| candidate.is_gone);
-        let (counts, is_whole) = (counts(&ledger, planned).await?, !settings.sends_a_part() && !has_gone);
-        let pending: Vec<Pending> = match counts || !is_whole {
-            true => candidates.iter().map(Pending::of).collect(),
+        let counts = counts(&ledger, planned).await?;
+        let (mut pending, mut has_gone) = (Vec::new(), false);
+        let prepare = &mut |candidate: &mut Candidate| {
+            candidate.fills = settings.fill_blank && !candidate.is_gone;
             // A file may have a million records, of which nothing else is needed.
-            false => Vec::new(),
+            has_gone |= candidate.is_gone;
+            if counts || settings.sends_a_part() {
+                pending.push(Pending::of(candidate));
+            }
+            true
         };
-        let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await;
+        let ToCompare { candidates, not_held, .. } =
+            ToCompare::load(context, &ledger, planned, Batch::first(u64::MAX), prepare).await?;
+        // Without a look, nobody would know what `apply` must leave alone.
+        let is_whole = !settings.sends_a_part() && !has_gone;
+        let mut difference = difference(planned.about.record, candidates, Depth::Whole, &connection, &progress).await?;
         difference.not_compared += not_held;
         let look = LookAgain::new(context, &ledger, &client, planned, observer);
         if counts {

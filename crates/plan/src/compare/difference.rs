@@ -4,7 +4,6 @@
 //! a preview a sample of them. What the service does not show is taken from the requests that this machine sent last, if they are known:
 //! the id of a record in the list, and the values of fields. The result is for people and does not affect the upload.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use futures_util::future::BoxFuture;
@@ -16,15 +15,18 @@ use sheetport_records::transaction::COUNTED;
 use sheetport_records::{Input, JsonType, RecordKind, Single, listed_name};
 
 use super::candidate::Candidate;
+use super::candidates::{CandidateFile, Candidates, Place, Way};
+use super::change::{Change, ChangedField};
 use super::fill_blank::{Found, Withheld};
 use super::keyed::Keyed;
-use super::odd_changes::{OddChange, Overview, is_status};
+use super::odd_changes::{Overview, is_status};
 use super::request_body::{external_id, object, record_of_body};
 use super::server_diff::{MAX_ANSWER, compared_text};
 use super::service_lines::{are_same_lines, sendable, shown};
 use super::service_list::{Connection, ListReader, list_of};
 use super::stock::{Looked, Stock, look_at_stocks};
 use crate::count;
+use crate::error::Error;
 
 /// Maximum number of records requested one by one.
 const MAX_SINGLE: usize = 50;
@@ -74,39 +76,6 @@ pub struct Difference {
     pub shown: BTreeMap<Seq, Box<str>>,
 }
 
-/// What an upload changes of a record.
-#[derive(Debug)]
-pub enum Change {
-    New,
-    Changed(Box<[ChangedField]>),
-    Unchanged,
-    /// The service shows the same values, but not in all fields.
-    NotShown,
-    /// The service does not have the record that is to be updated.
-    Missing,
-}
-
-/// A field with another value in the service.
-#[derive(Debug)]
-pub struct ChangedField {
-    pub field: &'static str,
-    /// The value in the service, as JSON.
-    pub old: Box<str>,
-    pub new: Box<str>,
-    pub is_number: bool,
-    /// Whether the service does not show the field, and `old` is what this machine sent last.
-    pub is_as_sent: bool,
-    /// What is odd about a change of a number or a text.
-    pub odd: Option<OddChange>,
-}
-
-impl ChangedField {
-    /// Returns the value in the service, for people.
-    pub fn old(&self) -> String {
-        shown(&self.old)
-    }
-}
-
 /// Why records were not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum WhyNot {
@@ -143,29 +112,23 @@ impl Difference {
     }
 }
 
-impl Change {
-    /// Whether the service has the record.
-    pub fn is_known(&self) -> bool {
-        !matches!(self, Change::New | Change::Missing)
-    }
-}
-
 /// Compares records with the service. `progress` is told how many requests were made, and how many there are.
+///
+/// # Errors
+/// If the records can't be read back. A service that can't be asked is no error: the difference says why not.
 pub fn difference<'a>(
     kind: RecordKind,
-    candidates: Vec<Candidate>,
+    candidates: Candidates,
     depth: Depth,
     connection: &'a Connection<'a>,
     progress: &'a (dyn Fn(u64, u64) + Sync),
-) -> BoxFuture<'a, Difference> {
+) -> BoxFuture<'a, Result<Difference, Error>> {
     Box::pin(async move {
-        // Taken out in place: a file may have a million of them.
-        let mut creates = candidates;
-        let updates: Vec<Candidate> = creates.extract_if(.., |candidate| candidate.target().is_some()).collect();
-        let counts: Vec<Candidate> = creates.extract_if(.., |candidate| count::is_count(candidate.body())).collect();
+        let (mut file, [updates, counts, creates]) = candidates.into_parts([Way::Target, Way::Stock, Way::Key])?;
         let mut counted = Counted::new(kind.input(), depth);
         if !counts.is_empty() {
             let most = if depth == Depth::Preview { MAX_SINGLE } else { usize::MAX };
+            let counts: Vec<Candidate> = file.read_all(counts).collect::<Result<_, _>>()?;
             let wanted = counts.len();
             let Looked { found, failed } = look_at_stocks(counts, most, connection, progress).await;
             counted.result.not_compared += (wanted - found.len()) as u64;
@@ -175,18 +138,18 @@ pub fn difference<'a>(
             found.into_iter().for_each(|(candidate, stock)| counted.add_stock(&candidate, stock));
         }
         if let Some(single) = kind.single().filter(|_| !updates.is_empty()) {
-            look_up(&mut counted, single, updates, connection, progress).await;
+            look_up(&mut counted, single, &mut file, updates, connection, progress).await?;
         } else {
             counted.result.not_compared += updates.len() as u64;
         }
         match list_of(kind) {
             Some((list, key)) if !creates.is_empty() => {
                 let reader = ListReader::new(connection, list);
-                read_list(&mut counted, reader, key, creates, progress).await;
+                read_list(&mut counted, reader, Keyed::new(key, file, creates)?, progress).await?;
             }
-            _ => creates.iter().for_each(|candidate| counted.add(candidate, Change::New)),
+            _ => counted.add_new(file.read_all(creates))?,
         }
-        counted.finish()
+        Ok(counted.finish())
     })
 }
 
@@ -214,29 +177,30 @@ pub fn is_listed(kind: RecordKind) -> bool {
 async fn look_up(
     counted: &mut Counted,
     single: &'static Single,
-    updates: Vec<Candidate>,
+    file: &mut CandidateFile,
+    updates: Vec<Place>,
     connection: &Connection<'_>,
     progress: &(dyn Fn(u64, u64) + Sync),
-) {
+) -> Result<(), Error> {
     let all = updates.len();
     let step = match counted.depth {
         Depth::Preview => all.div_ceil(MAX_SINGLE).max(1),
         Depth::Whole | Depth::Fields => 1,
     };
-    let some: Vec<Candidate> = updates.into_iter().step_by(step).collect();
-    let wanted = some.len();
+    let wanted = all.div_ceil(step);
     let input = counted.input;
-    let requests = stream::iter(some).map(|candidate| async move {
-        let target = candidate.target().unwrap_or_default();
+    let requests = stream::iter(file.read_all(updates.into_iter().step_by(step))).map(|candidate| async move {
+        let candidate = candidate.map_err(Failed::File)?;
+        let target = candidate.target.as_deref().unwrap_or_default();
         // A path may have the record id, or the external id that the request has, too.
-        let by_external_id = single.has_external_id && external_id(input, candidate.body()).as_deref() == Some(target);
+        let by_external_id = single.has_external_id && external_id(input, &candidate.body).as_deref() == Some(target);
         let Some(path) = fetch::record_path(single.path, target, by_external_id) else {
             return Ok((candidate, None));
         };
         match fetch::fetch_within(connection.client, &connection.pace, &path, MAX_ANSWER, Page::parse_record).await {
             Ok(page) => Ok((candidate, Some(page))),
             Err(client::Error::Status { status: 404, .. }) => Ok((candidate, None)),
-            Err(error) => Err(error),
+            Err(error) => Err(Failed::Client(error)),
         }
     });
     let mut answers = requests.buffered(connection.concurrency.max(1));
@@ -252,7 +216,8 @@ async fn look_up(
                 }
             }
             Ok(None) => break,
-            Err(error) => {
+            Err(Failed::File(error)) => return Err(error),
+            Err(Failed::Client(error)) => {
                 counted.result.why_not = Some(error.into());
                 break;
             }
@@ -263,17 +228,22 @@ async fn look_up(
     if rest > 0 {
         counted.result.why_not.get_or_insert(WhyNot::Sample);
     }
+    Ok(())
+}
+
+/// Why a record could not be requested.
+enum Failed {
+    File(Error),
+    Client(client::Error),
 }
 
 /// Reads the list of the service and compares the records in it.
 async fn read_list(
     counted: &mut Counted,
     mut reader: ListReader<'_>,
-    key: &'static str,
-    creates: Vec<Candidate>,
+    mut keyed: Keyed,
     progress: &(dyn Fn(u64, u64) + Sync),
-) {
-    let mut keyed = Keyed::new(key, creates);
+) -> Result<(), Error> {
     let mut why_not = None;
     while !reader.is_over() && why_not.is_none() {
         let pages_left = reader.pages_left();
@@ -285,7 +255,7 @@ async fn read_list(
         match reader.pages().await {
             Ok(pages) => {
                 for entry in pages.iter().flat_map(Page::entries) {
-                    if let Some(candidate) = keyed.take(&entry) {
+                    if let Some(candidate) = keyed.take(&entry)? {
                         counted.compare(&candidate, entry.json());
                     }
                 }
@@ -308,12 +278,13 @@ async fn read_list(
     }
     counted.result.not_compared += keyed.not_keyed;
     match why_not {
-        None => keyed.rest().for_each(|candidate| counted.add(&candidate, Change::New)),
+        None => counted.add_new(keyed.rest())?,
         Some(why) => {
             counted.result.not_compared += keyed.len() as u64;
             counted.result.why_not = Some(why);
         }
     }
+    Ok(())
 }
 
 impl FieldChange {
@@ -362,7 +333,7 @@ impl Counted {
                 Change::Changed(fields) => fields.iter_mut().find(|field| field.field == change.field),
                 _ => None,
             });
-            let all = all.map(|ChangedField { old, new, odd, .. }| (Cow::Owned(shown(old)), &**new, odd));
+            let all = all.map(ChangedField::with_odd);
             change.overview.compare_with_others(is_status(change.field), all, change.records, compared);
         }
         Difference { fields: self.fields.into_values().collect(), ..self.result }
@@ -376,6 +347,14 @@ impl Counted {
         if self.depth != Depth::Preview {
             self.result.records.insert(candidate.seq, change);
         }
+    }
+
+    /// Counts records that the service does not have.
+    fn add_new(&mut self, mut candidates: impl Iterator<Item = Result<Candidate, Error>>) -> Result<(), Error> {
+        candidates.try_for_each(|candidate| {
+            self.add(&candidate?, Change::New);
+            Ok(())
+        })
     }
 
     fn count(&mut self, candidate: &Candidate, change: &Change) {
@@ -393,9 +372,9 @@ impl Counted {
     /// Counts a record that exists in the service.
     fn compare(&mut self, candidate: &Candidate, listed: &str) {
         if self.depth == Depth::Fields {
-            self.result.shown.insert(candidate.seq, self.shown_of(candidate.body(), listed));
+            self.result.shown.insert(candidate.seq, self.shown_of(&candidate.body, listed));
         }
-        let mut changes = self.values(candidate.body(), listed, candidate.last_body());
+        let mut changes = self.values(&candidate.body, listed, candidate.sent.body.as_deref());
         let mut is_clear = true;
         if candidate.fills {
             let withheld = Withheld::split_off(self.input, &mut changes);
@@ -407,7 +386,7 @@ impl Counted {
 
     /// Counts a counted stock.
     fn add_stock(&mut self, candidate: &Candidate, stock: Stock) {
-        match stock.change(candidate.body()) {
+        match stock.change(&candidate.body) {
             Some(found) => self.add_compared(candidate, vec![(usize::MAX, COUNTED, found)], true),
             None if stock == Stock::Missing => self.add(candidate, Change::Missing),
             None => self.result.not_compared += 1,
@@ -419,13 +398,15 @@ impl Counted {
 
     /// Counts a record with its compared fields. `is_clear`: all others are known to be the same.
     fn add_compared(&mut self, candidate: &Candidate, changes: Vec<(usize, &'static str, Found)>, mut is_clear: bool) {
-        let (mut changed, is_sent) = (Vec::new(), candidate.takes(true));
+        // Of its exact length: what a longer one gives back is too small for the next, and would be lost for each of a million records.
+        let others = changes.iter().filter(|(.., found)| matches!(found, Found::Other { .. })).count();
+        let (mut changed, is_sent) = (Vec::with_capacity(others), candidate.takes(true));
         for (index, field, found) in changes {
             match found {
                 Found::Same => {}
                 Found::NotShown => is_clear = false,
                 Found::Other { old, new, is_number, is_as_sent } if !is_sent => {
-                    changed.push(ChangedField { field, old, new: new.into(), is_number, is_as_sent, odd: None });
+                    changed.push(ChangedField { is_number, is_as_sent, ..ChangedField::new(field, &old, &new) });
                 }
                 Found::Other { old, new, is_number, is_as_sent } => {
                     let change = self.fields.entry(index).or_insert_with(|| FieldChange::of(field));
@@ -435,8 +416,8 @@ impl Counted {
                     let odd = change.overview.add(&shown, &new, is_number);
                     let planned = count::moved(&shown, &new).filter(|_| field == COUNTED);
                     let planned = planned.map_or_else(|| new.clone(), |moved| format!("{new} ({moved:+})"));
-                    change.add_sample(odd.is_some(), || (candidate.name().to_owned(), shown, planned));
-                    changed.push(ChangedField { field, old, new: new.into(), is_number, is_as_sent, odd });
+                    change.add_sample(odd.is_some(), || (candidate.name.clone(), shown, planned));
+                    changed.push(ChangedField { is_number, is_as_sent, odd, ..ChangedField::new(field, &old, &new) });
                 }
             }
         }
@@ -516,7 +497,7 @@ mod tests {
     use super::*;
 
     fn candidate(body: &str) -> Candidate {
-        Candidate::new(0, None, None, "A", body)
+        Candidate::new(0, "A".to_owned(), body.into())
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Comparison of a file or a plan with the records of the service.
 
 mod candidate;
+mod candidates;
+mod change;
 mod difference;
 mod fill_blank;
 mod find_orders;
@@ -26,9 +28,9 @@ mod stock;
 mod text_list;
 
 pub use candidate::{Candidate, LastSent};
-pub use difference::{
-    Change, ChangedField, Depth, Difference, FieldChange, WhyNot, difference, difference_from, is_listed,
-};
+pub use candidates::Candidates;
+pub use change::{Change, ChangedField};
+pub use difference::{Depth, Difference, FieldChange, WhyNot, difference, difference_from, is_listed};
 pub use fill_blank::Withheld;
 pub use find_orders::find_orders;
 pub use gone::{Alike, Gone, WhyNotGone, find_gone};

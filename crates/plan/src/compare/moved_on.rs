@@ -7,7 +7,7 @@ use sheetport_findings::Code;
 use sheetport_ledger::{Problem, Seen, SeenField};
 use sheetport_records::{Input, RecordKind};
 
-use super::difference::{Change, ChangedField};
+use super::change::{Change, ChangedField};
 use super::server_diff::compared_text;
 use super::service_lines::{are_same_lines, shown};
 
@@ -38,7 +38,7 @@ impl Change {
 
 impl ChangedField {
     fn seen(&self) -> SeenField {
-        SeenField { field: self.field.to_owned(), value: self.old.clone(), is_as_sent: self.is_as_sent }
+        SeenField { field: self.field.to_owned(), value: self.old_json().into(), is_as_sent: self.is_as_sent }
     }
 }
 
@@ -61,13 +61,13 @@ fn moved_field(input: &Input, then: &Seen, now: &ChangedField) -> Option<Moved> 
         Seen::Absent => None,
         Seen::There(fields) => match fields.iter().find(|then| then.field == now.field) {
             Some(SeenField { is_as_sent: true, .. }) => return None,
-            Some(then) if is_same(input, now.field, &then.value, &now.old) => return None,
+            Some(then) if is_same(input, now.field, &then.value, now.old_json()) => return None,
             Some(then) => Some(shown(&then.value)),
             // It had the planned value.
-            None => Some(now.new.to_string()),
+            None => Some(now.planned().to_owned()),
         },
     };
-    Some(Moved::Field { field: now.field, then, now: now.old(), wanted: now.new.to_string() })
+    Some(Moved::Field { field: now.field, then, now: now.old(), wanted: now.planned().to_owned() })
 }
 
 /// Whether two values of a field, as JSON, are the same for the service: also lines in another order, or with other digits of the same numbers.
@@ -117,7 +117,9 @@ pub(crate) mod tests {
     use super::*;
 
     fn changed(field: &'static str, old: &str, new: &str) -> ChangedField {
-        ChangedField { field, old: old.into(), new: new.into(), is_number: true, is_as_sent: false, odd: None }
+        let mut changed = ChangedField::new(field, old, new);
+        changed.is_number = true;
+        changed
     }
 
     /// What the service had of a record: fields with their values as JSON.
@@ -154,7 +156,9 @@ pub(crate) mod tests {
         assert_eq!(moved(&Seen::Absent, &price("3")), "price: - 3 2");
         let name = Change::Changed(Box::new([changed("price", "1.50", "2"), changed("name", "\"Nut\"", "Bolt")]));
         assert_eq!(moved(&planned, &name), "name: Bolt Nut Bolt", "the other field is as it was");
-        let sent = Change::Changed(Box::new([ChangedField { is_as_sent: true, ..changed("tax", "1", "2") }]));
+        let mut tax = changed("tax", "1", "2");
+        tax.is_as_sent = true;
+        let sent = Change::Changed(Box::new([tax]));
         assert_eq!(moved(&there(&[("tax", "0")]), &sent), "", "only this machine has sent it");
     }
 

@@ -86,7 +86,7 @@ pub(super) async fn look_at_stocks(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Looked {
     let read = |candidate: Candidate| {
-        let count = Count::of(candidate.body());
+        let count = Count::of(&candidate.body);
         (candidate, count)
     };
     let counts: Vec<(Candidate, Option<Count>)> = counts.into_iter().map(read).collect();

@@ -40,7 +40,7 @@ pub(crate) fn row(change: &PlannedChange) -> Value {
     let fields = change.fields.iter().map(|field| {
         let about = json!({
             "old": cut(&field.old()),
-            "new": cut(&field.new),
+            "new": cut(field.planned()),
             "odd": field.odd,
             "as_sent": field.is_as_sent,
             "approved": change.approves(field.field),

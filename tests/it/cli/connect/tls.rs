@@ -202,7 +202,7 @@ async fn a_run_goes_on_with_the_files_that_it_began_with() {
     let flags = ["--ca-file", "ca.pem", "--client-cert", "both.pem", "--proxy", &proxy];
     let upload = at(&place, "https://records.example", &UPLOAD).args(flags).exits(9);
     let next = summary(&upload)["next"].as_str().unwrap().to_owned();
-    assert_eq!(next, format!("sheetport resume 1 {}", flags.join(" ")));
+    assert_eq!(next, format!("sheetport continue 1 {}", flags.join(" ")));
     is_ready.store(true, std::sync::atomic::Ordering::Relaxed);
     // From another folder, because the run remembers absolute paths.
     fs::create_dir(place.path("elsewhere")).unwrap();

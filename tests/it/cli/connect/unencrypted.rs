@@ -36,7 +36,7 @@ async fn unencrypted_connections_are_allowed_by_name_and_remembered_by_the_run()
     let place = with_items();
     let run = |args: &[&str]| at(&place, "http://records.example", args).env("HTTP_PROXY", &proxy.address);
     let upload = run(&UPLOAD).arg("--insecure-http").exits(9);
-    assert_eq!(summary(&upload)["next"], "sheetport resume 1 --insecure-http");
+    assert_eq!(summary(&upload)["next"], "sheetport continue 1 --insecure-http");
     is_ready.store(true, std::sync::atomic::Ordering::Relaxed);
     let resume = run(&["resume", "1", "--json"]).exits(0);
     assert_eq!(accounting(&summary(&resume)), "5: sent 5");

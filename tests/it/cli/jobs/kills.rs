@@ -78,7 +78,7 @@ async fn a_killed_job_creates_nothing_twice() {
     assert!((1..=24).contains(&unknown), "{ran}");
     assert_eq!(count(&first["summary"], "sent") + unknown, RECORDS as u64);
     assert_eq!(files(&place, &["inbox", "done", "failed"]), ["done/a.csv", "failed/a.csv", "failed/a.report.xlsx"]);
-    assert!(first["summary"]["next"].as_str().unwrap().starts_with("sheetport resolve "), "{ran}");
+    assert!(first["summary"]["next"].as_str().unwrap().starts_with("sheetport continue "), "{ran}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -26,7 +26,8 @@ fn run(command: Sheetport, code: i32) -> (String, String) {
 fn the_printed_command_sends_the_fixed_rows_again_and_again() {
     let place = Place::new();
     let demo = place.sheetport(["demo"]).exits(0);
-    let next = demo.stdout.lines().find(|line| line.trim_start().starts_with("sheetport retry ")).unwrap().to_owned();
+    let next =
+        demo.stdout.lines().find(|line| line.trim_start().starts_with("sheetport continue ")).unwrap().to_owned();
     let summary_sheet = place.sheetport(["view", REPORT, "--sheet", "Summary", "--json"]).exits(0).stdout;
     assert!(summary_sheet.contains(next.trim()), "the report names the same command: {next}");
 

@@ -138,7 +138,7 @@ async fn pending_records_of_any_related_run_must_be_resumed_first() {
     let mut sheet = Sheet::open(&place, "r.csv");
     sheet.replace("many", "1").save(&place, "r.csv");
     let waits = run(&place, &server, &["retry", "r.csv"], 2).await;
-    waits.says(&["4 records of it are not sent yet", "first run `sheetport resume 1`"]);
+    waits.says(&["4 records of it are not sent yet", "first run `sheetport continue 1`"]);
     run(&place, &server, &["resume", "--max-errors", "10", "--json"], 3).await;
     // The retry stops, too: neither the first report nor its own run's number may go round it.
     let stopped = run(&place, &server, &[&["retry", "r.csv"], &stop[..]].concat(), 9).await;
@@ -146,7 +146,7 @@ async fn pending_records_of_any_related_run_must_be_resumed_first() {
     let waits = run(&place, &server, &["retry", "r.csv"], 2).await;
     waits.says(&[
         "5 records of run 2, which belongs to the same upload, are not sent yet",
-        "first run `sheetport resume 2`",
+        "first run `sheetport continue 2`",
     ]);
     refusing.store(false, Ordering::SeqCst);
     assert_eq!(accounting(&summary(&run(&place, &server, &["resume", "2", "--json"], 3).await)), "6: sent 5, failed 1");
@@ -179,7 +179,7 @@ async fn records_with_unknown_outcome_wait_for_resolve() {
     let report = ["--report", "invoices.report-2.csv"];
     let ended = summary(&run(&place, &server, &[&retry[..], &report].concat(), 3).await);
     assert_eq!(accounting(&ended), "3: sent 1, rejected 2");
-    assert_eq!(ended["next"], "sheetport resolve 1");
+    assert_eq!(ended["next"], "sheetport continue 1");
     let said = run(&place, &server, &["retry", "invoices.report.csv", "--dry-run"], 3).await;
     said.shows(&["may have been applied in run 1", "`sheetport resolve 1`"]);
     let report = Sheet::open(&place, "invoices.report-2.csv");
@@ -219,7 +219,7 @@ async fn killed_retry_is_resumed_and_related_runs_exclude_each_other() {
     retrying.kill();
     busy.store(false, Ordering::Relaxed);
     let words = run(&place, &server, &["retry", "copy.csv"], 2).await;
-    words.says(&["which belongs to the same upload,", "first run `sheetport resume 2`"]);
+    words.says(&["which belongs to the same upload,", "first run `sheetport continue 2`"]);
     let resuming = asking(&place, &server, &["resume", "--json"]);
     let resumed = summary(&tokio::task::spawn_blocking(move || resuming.run()).await.unwrap());
     assert_eq!(count(&resumed, "sent") + count(&resumed, "unknown"), 40);

@@ -22,7 +22,7 @@ fn retry_sends_only_unaccepted_rows_over_several_rounds() {
     assert_eq!(accounting(&again), "4: unchanged 2, rejected 1, failed 1");
     assert_eq!((count(&again, "requests"), count(&again, "rows")), (1, 4));
     let next = again["next"].as_str().unwrap();
-    assert!(next.starts_with("sheetport retry ") && next.ends_with("prices.report-2.csv"), "{next}");
+    assert!(next.starts_with("sheetport continue ") && next.ends_with("prices.report-2.csv"), "{next}");
     let second = Sheet::open(&place, "prices.report-2.csv");
     assert_eq!(second.column("sheetport_status"), ["rejected", "failed", "unchanged", "unchanged"]);
     assert_eq!(second.column("sheetport_service_id")[2..], first.column("sheetport_service_id")[2..]);
@@ -229,7 +229,7 @@ fn all_or_nothing_applies_to_reports() {
     let upload = served.sheetport(&place, ["upload", "prices.csv", "-t", "items", "--all-or-nothing", "--json"]);
     let upload = upload.csv_report("prices.report.csv");
     let next = summary(&upload.exits(3))["next"].as_str().unwrap().to_owned();
-    assert_eq!(next, "sheetport retry prices.report.csv");
+    assert_eq!(next, "sheetport continue prices.report.csv");
     // The run remembers that it was uploaded with --all-or-nothing.
     let args = ["retry", "prices.report.csv", "--json"];
     let again = served.sheetport(&place, args).csv_report("prices.report-2.csv");
