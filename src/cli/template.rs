@@ -91,7 +91,7 @@ fn input(name: &str) -> Result<&'static Input, String> {
 }
 
 fn record(name: &str) -> Result<RecordKind, String> {
-    RecordKind::from_name(name).ok_or_else(|| {
+    RecordKind::from_words(name).ok_or_else(|| {
         let names: Vec<&str> = RecordKind::ALL.iter().map(|kind| kind.name()).collect();
         format!("expected one of: {}", names.join(", "))
     })

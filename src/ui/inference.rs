@@ -2,6 +2,7 @@
 
 use sheetport_infer::{Confidence, FieldProposal, Proposal, ProposedSource};
 use sheetport_language::{message, say, word};
+use sheetport_operations::review::OpenField;
 
 use super::{columns, list, remark, style, terminal};
 
@@ -50,6 +51,19 @@ pub fn print(proposal: &Proposal) {
     }
     for words in &proposal.warnings {
         remark(say!("{}note{:#}: {}", style::DOUBT, style::DOUBT, message(words)));
+    }
+}
+
+/// Prints what a field may be, numbered from 1, with the first values of each.
+pub fn print_choices(field: &OpenField) {
+    /// Width at which a value is cut.
+    const MAX_VALUE: usize = 20;
+    remark(say!("Where is {}?", field.path));
+    let labels: Vec<String> = field.choices.iter().map(|choice| columns::cut(&choice.label, MAX_WIDTH)).collect();
+    let width = labels.iter().map(|label| columns::width(label)).max().unwrap_or_default();
+    for (number, (label, choice)) in (1..).zip(labels.iter().zip(&field.choices)) {
+        let samples: Vec<String> = choice.samples.iter().map(|sample| columns::cut(sample, MAX_VALUE)).collect();
+        remark(format_args!("  {number}  {}  {}", columns::padded(label, width), samples.join("; ")));
     }
 }
 

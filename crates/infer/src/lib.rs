@@ -37,6 +37,6 @@ pub use mismatch::{
     ForeignSheet, amounts_as_quantities, foreign_sheet, is_list_of_orders, looks_like_money, unused_values,
 };
 pub use previous_templates::PreviousTemplate;
-pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource};
+pub use proposal::{Confidence, FieldProposal, MissingField, Proposal, ProposedSource, SheetColumn};
 pub use propose::propose;
 pub use sample::Sample;

@@ -18,12 +18,26 @@ pub struct Proposal {
     pub missing: Vec<MissingField>,
     /// Headers of the columns without a field.
     pub unplaced: Vec<String>,
+    /// All columns of the sheet.
+    pub columns: Vec<SheetColumn>,
     /// The grouping column, unless a field uses the same column.
     pub grouped_by: Option<FieldProposal>,
     /// Possible problems for the user to check.
     pub warnings: Vec<String>,
     /// Text of the template.
     pub toml: String,
+}
+
+/// A column of the sheet, for a person to choose.
+#[derive(Clone, Debug)]
+pub struct SheetColumn {
+    /// Counted from 0.
+    pub index: usize,
+    pub label: String,
+    /// Name of the column in the template.
+    pub name: ColumnName,
+    /// Its first different values.
+    pub samples: Vec<String>,
 }
 
 /// The proposal for a single field.
@@ -41,8 +55,8 @@ pub struct FieldProposal {
     pub(super) comments: Vec<String>,
     /// Keys for the user to choose from, written as comments.
     pub(super) drafts: Vec<String>,
-    /// Headers of further matching columns.
-    pub(super) alternatives: Vec<String>,
+    /// Further matching columns, counted from 0.
+    pub alternatives: Vec<usize>,
 }
 
 /// Source of a field's value.
@@ -225,6 +239,11 @@ impl MissingField {
     /// Returns the name in templates: `price`, or `lines.price`.
     pub fn path(&self) -> String {
         path(self.place, self.field.name)
+    }
+
+    /// Returns the unused columns that could be meant, counted from 0.
+    pub fn candidate_columns(&self) -> impl Iterator<Item = usize> {
+        self.candidates.iter().map(|candidate| candidate.index)
     }
 
     /// Returns the headers of the unused columns that could be meant.

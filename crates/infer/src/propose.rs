@@ -14,7 +14,8 @@ use super::matching::{Assignments, are_identifiers};
 use super::mismatch::is_order_list;
 use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
 use super::proposal::{
-    CandidateColumn, Confidence, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SkipProposal,
+    CandidateColumn, Confidence, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SheetColumn,
+    SkipProposal,
 };
 use super::record_layout::fill_down::{self, FillDownProposal};
 use super::record_layout::{movements, unpivot};
@@ -23,6 +24,8 @@ use super::text::{Evidence, TemplateText, Trial};
 
 /// Maximum number of columns suggested for a missing field.
 const MAX_CANDIDATES: usize = 3;
+/// Values of a column from which a person sees what it has.
+const MAX_SAMPLES: usize = 3;
 
 /// Proposes a template for a sheet.
 pub fn propose(kind: RecordKind, sample: &Sample, context: &Context<'_>) -> Proposal {
@@ -95,7 +98,14 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context<'_>) -> Prop
         ProposedSource::Constant(_) | ProposedSource::Computed { .. } => false,
     };
     let grouped_by = group.filter(|group| !is_field(group)).map(|group| group.column);
-    Proposal { kind, is_kind_guess, is_other_kind, fields, missing, unplaced, grouped_by, warnings, toml }
+    let columns = sample.columns.iter().map(|column| SheetColumn {
+        index: column.index,
+        label: column.label.clone(),
+        name: column.name.clone(),
+        samples: column.profile.values.iter().take(MAX_SAMPLES).map(|(value, _)| value.clone()).collect(),
+    });
+    let columns = columns.collect();
+    Proposal { kind, is_kind_guess, is_other_kind, fields, missing, unplaced, columns, grouped_by, warnings, toml }
 }
 
 /// Returns the keys of `[sheet]` of earlier templates, each with the name of the first template that uses the key.
@@ -228,6 +238,10 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
     if input.create.is_none() && !input.key.iter().any(|key| has(Place::Record, key)) {
         let key = input.key.iter().rev().find_map(|key| input.field(key));
         missing.extend(key.map(|field| missing_field(field, Place::Record)));
+    }
+    let needed = input.fields().filter(|field| input.needs_one_of.contains(&field.name));
+    if !needed.clone().any(|field| has(Place::Record, field.name)) {
+        missing.extend(needed.last().map(|field| missing_field(field, Place::Record)));
     }
     if let Some((list, lines)) = input.lines()
         && (list.required || fields.iter().any(|field| field.place == Place::Line))

@@ -76,6 +76,25 @@ impl RecordKind {
         self.input().name
     }
 
+    /// Returns the kind that a person means, in the singular or plural: `item`, `Items`, `stock movements`.
+    pub fn from_words(words: &str) -> Option<RecordKind> {
+        let folded = words.trim().to_lowercase().replace(['-', '_'], " ");
+        let singular = folded.strip_suffix('s').unwrap_or(&folded);
+        Self::ALL.iter().copied().find(|kind| {
+            let name = kind.name().replace('-', " ");
+            name == singular || kind.other_words().contains(&singular)
+        })
+    }
+
+    /// Returns further words for a record, as in the page.
+    fn other_words(self) -> &'static [&'static str] {
+        match self {
+            RecordKind::Item => &["article", "product"],
+            RecordKind::InventoryTransaction => &["transaction", "movement", "stock movement"],
+            RecordKind::Order | RecordKind::Subscription | RecordKind::Invoice => &[],
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<RecordKind> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
@@ -107,6 +126,24 @@ mod tests {
         assert_eq!(names(input.options()), ["createMissingItems", "triggerWorkflows"]);
         assert_eq!(input.lines().map(|(field, _)| field.name), Some("items"));
         assert!(input.field("order_id").is_some());
+    }
+
+    #[test]
+    fn people_name_kinds_in_several_ways() {
+        for (words, expected) in [
+            ("item", Some(RecordKind::Item)),
+            (" Items ", Some(RecordKind::Item)),
+            ("Products", Some(RecordKind::Item)),
+            ("inventory-transaction", Some(RecordKind::InventoryTransaction)),
+            ("inventory transactions", Some(RecordKind::InventoryTransaction)),
+            ("Stock movements", Some(RecordKind::InventoryTransaction)),
+            ("invoices", Some(RecordKind::Invoice)),
+            ("", None),
+            ("s", None),
+            ("customers", None),
+        ] {
+            assert_eq!(RecordKind::from_words(words), expected, "{words}");
+        }
     }
 
     #[test]

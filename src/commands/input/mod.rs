@@ -1,6 +1,7 @@
 //! The input file, the flags for reading a CSV, and the choice of a template.
 
 pub(super) mod about_template;
+mod propose;
 mod recognize;
 
 use std::path::Path;
@@ -15,6 +16,7 @@ use crate::cli::Input;
 use crate::error::{ErrorCode, Failure};
 use crate::settings::Settings;
 use crate::ui;
+use propose::propose;
 use recognize::recognize;
 
 pub(super) use recognize::{Purpose, with_suggestion};
@@ -34,9 +36,22 @@ pub(super) async fn spreadsheet<'a>(
     purpose: Purpose<'_>,
     settings: &Settings,
 ) -> Result<Spreadsheet<'a>, Failure> {
-    let name = match &input.template {
-        Some(name) => name.clone(),
-        None => recognize(file, input, purpose, settings).await?,
+    Ok(to_send(file, input, purpose, settings).await?.0)
+}
+
+/// Returns the spreadsheet with its template, and whether the template is new: nobody has seen yet what is sent with it.
+pub(super) async fn to_send<'a>(
+    file: &'a InputFile,
+    input: &'a Input,
+    purpose: Purpose<'_>,
+    settings: &Settings,
+) -> Result<(Spreadsheet<'a>, bool), Failure> {
+    let (name, is_new) = match &input.template {
+        Some(name) => (name.clone(), false),
+        None => match recognize(file, input, purpose, settings).await? {
+            Some(name) => (name, false),
+            None => (propose(file, input, settings).await?, true),
+        },
     };
     let template = load_template_for(&name, input.changes(settings.context.defaults()), file)?;
     let text = input.reading.options();
@@ -46,6 +61,7 @@ pub(super) async fn spreadsheet<'a>(
     if let Purpose::Sending { .. } = purpose {
         match input.template {
             // Naming a template for an upload implies trust.
+            None if is_new => operations::trust(&settings.context, &template)?,
             Some(_) => operations::trust(&settings.context, &template)?,
             // The file may have been replaced since a person accepted it. With flags that change the template, its digest differs
             // from the accepted one anyway.
@@ -63,16 +79,8 @@ pub(super) async fn spreadsheet<'a>(
         true => Some(operations::review::edits_of_file(&settings.context, file).await?),
         false => None,
     };
-    Ok(Spreadsheet {
-        file,
-        template,
-        sheet: input.sheet.as_deref(),
-        text,
-        rows: None,
-        is_strict: false,
-        accepts: &input.accept,
-        edits,
-    })
+    let (sheet, accepts) = (input.sheet.as_deref(), input.accept.as_slice());
+    Ok((Spreadsheet { file, template, sheet, text, rows: None, is_strict: false, accepts, edits }, is_new))
 }
 
 /// Says what the template has from the profile. People who check a file on another machine may have another profile.

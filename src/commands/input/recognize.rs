@@ -30,19 +30,23 @@ pub(in crate::commands) enum Purpose<'a> {
     Sending { is_agreed: bool, upload: &'a Upload },
 }
 
-/// Returns the name of the template that fits the file, and prints the reason.
+/// Returns the name of the template that fits the file, and prints the reason. `None` if no template fits, and a person can be asked.
 pub(super) async fn recognize(
     file: &InputFile,
     input: &Input,
     purpose: Purpose<'_>,
     settings: &Settings,
-) -> Result<String, Failure> {
+) -> Result<Option<String>, Failure> {
     let unknown = unrecognized(file, input);
     let console = Console::new(settings.output);
     let recognized = operations::recognize(&settings.context, &unknown, &|event| console.show(event)).await?;
     let name = file.name.display().to_string();
     let name = one_line(&name);
     let Some(best) = recognized.candidates.first().filter(|best| best.fit.is_good()) else {
+        let asks = matches!(purpose, Purpose::Sending { is_agreed: false, .. }) && settings.output.can_ask();
+        if asks && !recognized.is_unsplit && recognized.with_constants.is_none() && file.name.is_file() {
+            return Ok(None);
+        }
         let message = format!("no template fits {name}{}", nearly(&recognized));
         let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
         // Without --record: a kind that a program names here would count as chosen by a person.
@@ -101,7 +105,7 @@ pub(super) async fn recognize(
             return Err(Failure::new(ErrorCode::Usage, message, format!("name it: {command}{accept}")));
         }
     }
-    Ok(best.name.clone())
+    Ok(Some(best.name.clone()))
 }
 
 fn unrecognized<'a>(file: &'a InputFile, input: &'a Input) -> Unrecognized<'a> {

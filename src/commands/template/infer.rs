@@ -1,14 +1,12 @@
 //! `template infer`: writes a template for a spreadsheet and explains the choice of columns.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 use sheetport_documents::write::quoted as toml_text;
 use sheetport_infer::{MissingField, Proposal, ProposedSource};
 use sheetport_language::say;
 use sheetport_operations::{self as operations, CommandLine, Context, InferRequest};
-use sheetport_sheet as sheet;
 use sheetport_sheet::write::{Existing, WholeFile};
 
 use crate::cli::Infer;
@@ -33,7 +31,7 @@ pub(super) async fn run(args: &Infer, settings: &Settings) -> Result<Exit, Failu
     };
     let console = Console::new(settings.output);
     let proposal = operations::infer(&settings.context, &request, &|event| console.show(event)).await?;
-    let written = output.map(|output| write(output, &proposal.toml)).transpose()?;
+    let written = output.map(|output| output.finish_with(proposal.toml.as_bytes())).transpose()?;
     if settings.output.json {
         ui::json(&as_json(&proposal));
     } else if written.is_none() {
@@ -69,12 +67,6 @@ fn missing_field(missing: &MissingField) -> String {
         [] => missing.path(),
         candidates => format!("{} (perhaps {})", missing.path(), candidates.join(", ")),
     }
-}
-
-fn write(mut output: WholeFile, toml: &str) -> Result<PathBuf, Failure> {
-    let path = output.path().to_owned();
-    output.write_all(toml.as_bytes()).map_err(|source| sheet::Error::Write { path, source })?;
-    Ok(output.finish()?)
 }
 
 fn as_json(proposal: &Proposal) -> serde_json::Value {

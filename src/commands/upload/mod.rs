@@ -14,7 +14,7 @@ use sheetport_plan::count::needs_look;
 
 use super::console::Console;
 use super::console::signals::Interrupt;
-use super::input::{Purpose, open, spreadsheet, with_suggestion};
+use super::input::{Purpose, open, to_send, with_suggestion};
 use super::next_command;
 use super::summary::Summary;
 use super::summary::finish::finish;
@@ -47,7 +47,7 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         true => Purpose::Looking,
         false => Purpose::Sending { is_agreed: args.yes || settings.accepts_recognized, upload: args },
     };
-    let mut input = spreadsheet(&file, &args.input, purpose, settings).await?;
+    let (mut input, is_new) = to_send(&file, &args.input, purpose, settings).await?;
     (input.rows, input.is_strict) = (args.rows, args.strict);
     let (record, template) = (input.template.record, input.template.name.clone());
     let upload = operations::Upload {
@@ -96,7 +96,8 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
     }
     let asks = output.can_ask() && !args.yes && !args.rehearse;
     let questions = asks.then_some(Questions {
-        sends_with_warnings: &agrees,
+        sends: &agrees,
+        is_always_asked: is_new,
         restores_texts: &restores,
         sends_edited: &sends_edited,
     });
@@ -129,9 +130,13 @@ fn restores(count: u64) -> bool {
     matches!(ui::ask(&say!("Take {texts} back as the service has them? [y/N]")).as_deref(), Some("y" | "yes"))
 }
 
-/// Asks whether to send a file with warnings.
+/// Asks whether to send a file.
 fn agrees(tally: &Tally) -> bool {
-    let question = say!("Send {} in spite of the warnings? [y/N]", ui::counted(tally.to_send, "record"));
+    let records = ui::counted(tally.to_send, "record");
+    let question = match tally.warnings.is_empty() {
+        true => say!("Send {records}? [y/N]"),
+        false => say!("Send {records} in spite of the warnings? [y/N]"),
+    };
     matches!(ui::ask(&question).as_deref(), Some("y" | "yes"))
 }
 

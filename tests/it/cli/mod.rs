@@ -91,6 +91,7 @@ mod plan_markdown;
 mod pooler;
 pub mod process;
 mod profile;
+mod propose;
 mod proxy;
 mod questions;
 mod recognize;

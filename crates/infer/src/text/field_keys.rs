@@ -63,7 +63,7 @@ impl Evidence<'_> {
         let source =
             ProposedSource::Column { index: column.index, label: column.label.clone(), name: column.name.clone() };
         let mut proposal = FieldProposal::new(field, slot.place, source, reason.clone(), confidence.clone());
-        proposal.alternatives = alternatives.iter().map(|column| column.label.clone()).collect();
+        proposal.alternatives = alternatives.iter().map(|column| column.index).collect();
         proposal.trim = matches!(
             slot.values,
             ValueKind::Identifier

@@ -10,7 +10,7 @@ use super::super::previous_templates::{PreviousTemplate, Step};
 use super::super::proposal::{Confidence, FieldProposal, GroupProposal, MissingField, ProposedSource, SkipProposal};
 use super::super::record_layout::fill_down::FillDownProposal;
 use super::super::record_layout::unpivot::UnpivotProposal;
-use super::super::sample::Sample;
+use super::super::sample::{Column, Sample};
 use super::super::toml_text::{column, constant};
 
 /// Comments are wrapped at this column.
@@ -203,7 +203,8 @@ impl TemplateText<'_> {
                 out.comment("column = \"…\"");
             }
         }
-        self.fields.iter().filter(|field| (field.place == Place::Line) == of_lines).for_each(|it| out.field(it));
+        let fields = self.fields.iter().filter(|field| (field.place == Place::Line) == of_lines);
+        fields.for_each(|field| out.field(field, &self.sample.columns));
     }
 }
 
@@ -229,7 +230,7 @@ fn fill_down(proposal: &FillDownProposal<'_>, out: &mut Writer) {
 struct Writer(String);
 
 impl Writer {
-    fn field(&mut self, field: &FieldProposal) {
+    fn field(&mut self, field: &FieldProposal, columns: &[Column]) {
         let FieldProposal { name, doc, place, source, reason, confidence, .. } = field;
         self.line("");
         self.comment(&format!("{}.", capitalized(doc)));
@@ -249,7 +250,8 @@ impl Writer {
             }
         }
         if !field.alternatives.is_empty() {
-            let labels: Vec<String> = field.alternatives.iter().map(|label| quoted(label)).collect();
+            let others = columns.iter().filter(|column| field.alternatives.contains(&column.index));
+            let labels: Vec<String> = others.map(|column| quoted(&column.label)).collect();
             self.comment(&format!("also possible: {}", labels.join(", ")));
         }
         if field.trim {

@@ -31,8 +31,8 @@ pub use run_result::{RunResult, run_result};
 pub use service_difference::{ServiceDifference, compare_with_service, pace};
 pub use sheet::{Extent, OpenSheet, Reading, RowStore, open_sheet};
 pub use template::{
-    Draft, DraftOrigin, FieldReason, MappedColumn, MappedField, Mapping, TemplateEdit, TemplateMistake, mapping,
-    mistakes, propose,
+    Draft, DraftOrigin, FieldChoice, FieldReason, MappedColumn, MappedField, Mapping, OpenField, TemplateEdit,
+    TemplateMistake, mapping, mistakes, propose,
 };
 
 /// Maximum number of refused records shown as problems.

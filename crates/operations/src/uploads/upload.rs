@@ -117,8 +117,10 @@ impl<'a> Upload<'a> {
 /// Questions to a person, asked before anything is sent.
 #[derive(Clone, Copy)]
 pub struct Questions<'a> {
-    /// Whether to send a file with warnings.
-    pub sends_with_warnings: &'a (dyn Fn(&Tally) -> bool + Sync),
+    /// Whether to send a file with these records.
+    pub sends: &'a (dyn Fn(&Tally) -> bool + Sync),
+    /// Whether that is asked for files without warnings, too.
+    pub is_always_asked: bool,
     /// Asks whether to restore this number of identifiers of an export that a spreadsheet program changed.
     pub restores_texts: &'a (dyn Fn(u64) -> bool + Sync),
     /// Asks whether to send edited records beside the sent ones.
@@ -289,8 +291,8 @@ async fn run_upload(
         Some(rehearsal) => Some(rehearsal.make_up(&ledger, run.run(), observer).await?),
         None => None,
     };
-    let asks = questions.filter(|_| !tally.warnings.is_empty() && tally.to_send > 0);
-    let is_declined = asks.is_some_and(|questions| !(questions.sends_with_warnings)(&tally));
+    let asks = questions.filter(|it| tally.to_send > 0 && (it.is_always_asked || !tally.warnings.is_empty()));
+    let is_declined = asks.is_some_and(|questions| !(questions.sends)(&tally));
     if asks.is_some() && !is_declined {
         confirm_guesses(context, &template)?;
         let (about, known) = (&run.run().about, &run.run().about.settings.accept);

@@ -327,10 +327,8 @@ impl Session {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                 std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
             }
-            let mut file = WholeFile::create(&path, existing).map_err(operations::Error::from)?;
-            let written = std::io::Write::write_all(&mut file, state.draft.toml.as_bytes());
-            written.map_err(|error| unwritable(&path, &error))?;
-            file.finish().map_err(operations::Error::from)?;
+            let file = WholeFile::create(&path, existing).map_err(operations::Error::from)?;
+            file.finish_with(state.draft.toml.as_bytes()).map_err(operations::Error::from)?;
             state.draft.saved_at(&path);
             state.saved_at = Some(path);
             drop(template);

@@ -108,6 +108,16 @@ impl WholeFile {
         &self.path
     }
 
+    /// Writes the content and publishes the file. Returns its path.
+    ///
+    /// # Errors
+    /// As for [`WholeFile::finish`].
+    pub fn finish_with(mut self, content: &[u8]) -> Result<PathBuf, Error> {
+        let path = self.path().to_owned();
+        self.write_all(content).map_err(|source| Error::Write { path, source })?;
+        self.finish()
+    }
+
     /// Puts the file in place durably and returns its path.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use sheetport_mapping::load::SheetKeys;
 use sheetport_records::RecordKind;
 
 use super::super::sheet::Reading;
-use super::edit::TemplateEdit;
+use super::edit::{TemplateEdit, without_examples};
 use crate::context::{Context, Defaults};
 use crate::error::Error;
 use crate::event::Observer;
@@ -103,19 +103,7 @@ pub fn propose<'a>(
         {
             return Ok(known.draft);
         }
-        let reasons = proposal.fields.iter().map(|field| {
-            (field.path(), FieldReason { confidence: field.confidence.clone(), words: field.reason.clone() })
-        });
-        let mut draft = Draft {
-            name: save_as.display().to_string(),
-            record: proposal.kind,
-            origin: DraftOrigin::Proposed,
-            reasons: reasons.collect(),
-            names_as_key: proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.0))),
-            warnings: proposal.warnings.clone(),
-            defaults: context.profile_defaults(),
-            toml: proposal.toml,
-        };
+        let mut draft = Draft::proposed(context, proposal, save_as);
         if let Some(row) = reading.header_row {
             draft.edit(&TemplateEdit::Header(row))?;
         }
@@ -173,6 +161,23 @@ async fn recognized(
 }
 
 impl Draft {
+    /// Returns a proposed template that is to be saved as `save_as`.
+    pub fn proposed(context: &Context, proposal: Proposal, save_as: &Path) -> Draft {
+        let reasons = proposal.fields.iter().map(|field| {
+            (field.path(), FieldReason { confidence: field.confidence.clone(), words: field.reason.clone() })
+        });
+        Draft {
+            name: save_as.display().to_string(),
+            record: proposal.kind,
+            origin: DraftOrigin::Proposed,
+            reasons: reasons.collect(),
+            names_as_key: proposal.missing.iter().find_map(|missing| Some((missing.path(), missing.unique_names()?.0))),
+            warnings: proposal.warnings,
+            defaults: context.profile_defaults(),
+            toml: proposal.toml,
+        }
+    }
+
     /// Loads the template, with the defaults of the profile.
     ///
     /// # Errors
@@ -183,12 +188,15 @@ impl Draft {
         Ok(template)
     }
 
-    /// Changes the template. Comments stay.
+    /// Changes the template. Comments stay; the examples of a proposal go if they would show something else.
     ///
     /// # Errors
     /// If the text is not TOML.
     pub fn edit(&mut self, edit: &TemplateEdit) -> Result<(), Error> {
         self.toml = edit.apply(&self.toml)?;
+        if self.origin == DraftOrigin::Proposed && edit.changes_values() {
+            self.toml = without_examples(&self.toml)?;
+        }
         Ok(())
     }
 

@@ -56,11 +56,14 @@ impl TemplateEdit {
         TemplateEdit::Replace { field: field.to_owned(), pattern: pattern.to_owned(), with: with.to_owned() }
     }
 
+    /// Whether other values may be sent afterwards.
+    pub(super) fn changes_values(&self) -> bool {
+        !matches!(self, TemplateEdit::Confirm { .. } | TemplateEdit::ConfirmAll | TemplateEdit::Accept(_))
+    }
+
     /// Returns the changed text.
     pub(super) fn apply(&self, toml: &str) -> Result<String, Error> {
-        let mut document: DocumentMut = toml.parse().map_err(|error: toml_edit::TomlError| {
-            Error::invalid(format!("the template is not valid: {}", error.message()), "correct its text first")
-        })?;
+        let mut document = parse(toml)?;
         match self {
             TemplateEdit::Column { field, column } => {
                 let table = field_table(&mut document, field)?;
@@ -111,6 +114,19 @@ impl TemplateEdit {
         }
         Ok(document.to_string())
     }
+}
+
+fn parse(toml: &str) -> Result<DocumentMut, Error> {
+    toml.parse().map_err(|error: toml_edit::TomlError| {
+        Error::invalid(format!("the template is not valid: {}", error.message()), "correct its text first")
+    })
+}
+
+/// Returns the text of a template without its examples.
+pub(super) fn without_examples(toml: &str) -> Result<String, Error> {
+    let mut document = parse(toml)?;
+    document.remove("examples");
+    Ok(document.to_string())
 }
 
 /// Returns the name of the table of a field, and the name of the field in this table.

@@ -4,6 +4,7 @@ mod column_key;
 mod draft;
 mod edit;
 mod mapping;
+mod open_field;
 mod skip_where;
 
 pub(super) use column_key::ColumnKey;
@@ -11,3 +12,4 @@ pub use draft::{Draft, DraftOrigin, FieldReason, propose};
 pub use edit::TemplateEdit;
 pub(super) use mapping::allowed_texts;
 pub use mapping::{MappedColumn, MappedField, Mapping, TemplateMistake, mapping, mistakes};
+pub use open_field::{FieldChoice, OpenField};
