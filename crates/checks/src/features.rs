@@ -38,6 +38,8 @@ pub(super) enum Feature {
     SmallLetter,
     /// A barcode with a valid check digit. 0 of 30.
     Barcode,
+    /// Digits alone with a wrong check digit, where all others are barcodes: of eight codes by chance once in a hundred million.
+    CheckDigit,
     /// A name of digits and signs. 1 of 43: the film `54`.
     NoLetter,
     /// A single letter or digit. 0 of 43.
@@ -61,10 +63,13 @@ impl Kind {
     /// Returns the features that are judged, the surest first.
     pub(super) fn features(self) -> &'static [Feature] {
         use Feature::{
-            Barcode, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter, Space, Time,
+            Barcode, CheckDigit, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter,
+            Space, Time,
         };
         match self {
-            Kind::Identifier => &[NoDigit, Date, Time, Decimal, Space, EdgeSign, LookAlike, Barcode, SmallLetter],
+            Kind::Identifier => {
+                &[NoDigit, Date, Time, Decimal, Space, EdgeSign, LookAlike, Barcode, CheckDigit, SmallLetter]
+            }
             Kind::Name => &[Date, Decimal, SingleCharacter, NoLetter],
         }
     }
@@ -83,6 +88,7 @@ impl Feature {
             Feature::LookAlike => shape.has_look_alike,
             Feature::SmallLetter => shape.has_small_letter,
             Feature::Barcode => is_barcode(text),
+            Feature::CheckDigit => is_digits(text, 6..=14) && !is_barcode(text),
             Feature::SingleCharacter => shape.letters + shape.digits == 1,
         }
     }
@@ -102,6 +108,11 @@ impl Feature {
             }
             Feature::SmallLetter => format!("has a small letter, unlike the others, which are like '{example}'"),
             Feature::Barcode => format!("is a barcode, unlike the others, which are like '{example}'"),
+            Feature::CheckDigit => {
+                format!(
+                    "is no barcode: its check digit or length is wrong, unlike those of the others, which are like '{example}'"
+                )
+            }
             Feature::SingleCharacter => format!("is a single character, unlike the others, which are like '{example}'"),
         }
     }
@@ -228,14 +239,16 @@ mod tests {
     #[test]
     fn features_of_texts() {
         use Feature::{
-            Barcode, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter, Space, Time,
+            Barcode, CheckDigit, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter,
+            Space, Time,
         };
         for (text, identifier, name) in [
             ("A-100", &[][..], &[][..]),
             ("a-100", &[SmallLetter], &[]),
             ("A-１00", &[LookAlike], &[]),
             ("4006381333931", &[Barcode], &[NoLetter]),
-            ("4006381333930", &[], &[NoLetter]),
+            ("4006381333930", &[CheckDigit], &[NoLetter]),
+            ("400638133393", &[CheckDigit], &[NoLetter]),
             ("bolt", &[NoDigit, SmallLetter], &[]),
             ("[A-100]", &[EdgeSign], &[]),
             ("'A-100", &[], &[]),

@@ -8,6 +8,7 @@
 //! | file or folder | evidence |
 //! |---|---|
 //! | `agreement.rs` | columns that always have the same values beside each other |
+//! | `dependence.rs` | columns of few values of which one decides another |
 //! | `arithmetic/` | columns as the product, the sum or the percentage of others, or in proportion to them; rates in two notations; sizes |
 //! | `shape.rs`, `features.rs` | the form of identifiers and names |
 //! | `blank_below.rs` | names, dates and currencies on the first of several rows only |
@@ -24,6 +25,7 @@ mod arithmetic;
 mod blank_below;
 mod column;
 mod dates;
+mod dependence;
 mod features;
 mod finding;
 mod misspelt;
@@ -45,6 +47,7 @@ use self::agreement::{Agreement, AgreementCounts};
 use self::arithmetic::{Calculations, Reservoir};
 use self::blank_below::{BlankBelow, BlankCounts};
 use self::dates::{FarMonths, MonthCounts};
+use self::dependence::{Dependence, DependenceCounts};
 use self::misspelt::{Misspelt, WordCounts};
 use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
@@ -68,6 +71,7 @@ pub struct Survey {
     words: Vec<WordCounts>,
     sequences: Sequences,
     agreement: AgreementCounts,
+    dependence: DependenceCounts,
     rows: u64,
     /// Rows of a report that have a problem, or whose status is not known.
     faulty: u64,
@@ -85,6 +89,7 @@ pub struct Evidence {
     misspelt: Vec<Misspelt>,
     out_of_order: Vec<OutOfOrder>,
     agreements: Vec<Agreement>,
+    dependences: Vec<Dependence>,
 }
 
 impl Survey {
@@ -98,6 +103,7 @@ impl Survey {
             months: roles.dates.iter().map(|(column, field)| MonthCounts::new(*column, field)).collect(),
             sequences: Sequences::new(&roles),
             agreement: AgreementCounts::new(&roles),
+            dependence: DependenceCounts::new(&roles),
             words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
             roles,
             rows: 0,
@@ -123,6 +129,7 @@ impl Survey {
         self.words.iter_mut().for_each(|counts| counts.row(row));
         self.sequences.row(&self.roles, row);
         self.agreement.row(&self.roles, row);
+        self.dependence.row(row);
     }
 
     /// Ends the rows of an earlier sheet, of which the next rows are a report, with other numbers.
@@ -150,6 +157,7 @@ impl Survey {
             misspelt: self.words.iter().filter_map(WordCounts::misspelt).collect(),
             out_of_order: self.sequences.out_of_order(&self.roles),
             agreements: self.agreement.agreements(&self.roles),
+            dependences: self.dependence.dependences(&self.roles),
             roles: self.roles.clone(),
         }
     }
@@ -176,8 +184,9 @@ impl Evidence {
         found.extend(self.far_months.iter().filter_map(|far| far.judge(row)));
         let out_of_order = self.out_of_order.iter().filter_map(|order| order.judge(row));
         let agreement = self.agreements.iter().find_map(|agreement| agreement.judge(row));
+        let dependence = self.dependences.iter().find_map(|dependence| dependence.judge(row));
         // What is odd about a cell by itself says more.
-        for finding in out_of_order.chain(agreement) {
+        for finding in out_of_order.chain(agreement).chain(dependence) {
             if !found.iter().any(|known| known.column == finding.column) {
                 found.push(finding);
             }

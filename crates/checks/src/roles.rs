@@ -21,6 +21,8 @@ pub(super) struct Roles {
     pub(super) leading: Vec<(usize, &'static str)>,
     /// The columns of the record's own identifier.
     pub(super) keys: Vec<usize>,
+    /// Columns with a field whose odd values the template does not accept.
+    pub(super) mapped: Vec<(usize, &'static str)>,
     /// Columns without a field.
     pub(super) unmapped: Vec<usize>,
     /// The columns that identify the record of a row, if it has several rows.
@@ -123,7 +125,9 @@ impl Roles {
         let leading = name.chain(of_each.into_iter().filter(|_| is_single));
         let leading = leading.filter(|(column, _)| !is_filled(*column)).collect();
         let words = columns(&|rule| is_of_type(rule, JsonType::String) && !rule.is_name && !rule.field.is_title());
+        let mapped = columns(&|rule| rule.damaged != Damaged::Accept);
         Roles {
+            mapped,
             are_judged: !layout.is_export() && layout.header.row > 0,
             status: layout.status.filter(|_| layout.is_report),
             formed,

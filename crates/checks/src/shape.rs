@@ -14,11 +14,15 @@ const FEWEST: u64 = 4;
 const FEWEST_REGULAR: u64 = 20;
 /// Fewest identifiers with capital letters by which one with a small letter is mistyped.
 const FEWEST_CAPITAL: u64 = 8;
+/// Fewest barcodes by which a wrong check digit is one.
+const FEWEST_BARCODES: u64 = 8;
 /// A form is common if at least a twentieth of the identifiers have it, and three of them.
 const COMMON_SHARE: u64 = 20;
 const COMMON_FEWEST: u64 = 3;
 /// Maximum length of a text that is judged, in bytes. A longer one is a description.
 const MAX_BYTES: usize = 512;
+/// Maximum length of an identifier whose length is counted, in characters.
+const MAX_LENGTH: usize = 32;
 /// Number of forms that are kept as examples if a column has more than can be counted.
 const EXAMPLES: usize = 8;
 /// Maximum number of different forms to count. A column with more is irregular.
@@ -35,6 +39,10 @@ pub(super) struct FormCounts {
     capitals: u64,
     /// The number of cells without letters.
     letterless: u64,
+    /// The number of barcodes with a valid check digit.
+    barcodes: u64,
+    /// The number of cells of each length in characters, up to the longest that is counted.
+    lengths: [u64; MAX_LENGTH + 1],
     /// In the order of appearance, with the first text of each form.
     forms: Vec<(Runs, String, u64)>,
     /// Whether there are more forms than can be counted.
@@ -50,6 +58,8 @@ pub(super) struct Form {
     rare: Vec<Feature>,
     /// All but a few have one of these forms. Empty if nothing is regular, or all have it.
     common: Vec<Runs>,
+    /// All but a few have this length.
+    length: Option<usize>,
     /// A text of the commonest form.
     example: String,
 }
@@ -62,6 +72,8 @@ impl FormCounts {
             featured: vec![0; kind.features().len()],
             capitals: 0,
             letterless: 0,
+            barcodes: 0,
+            lengths: [0; MAX_LENGTH + 1],
             forms: Vec::new(),
             is_irregular: false,
             shape: Shape::default(),
@@ -81,6 +93,10 @@ impl FormCounts {
         self.shape.set(text);
         self.capitals += u64::from(self.shape.is_capital());
         self.letterless += u64::from(!self.shape.has_letters());
+        self.barcodes += u64::from(Feature::Barcode.is_in(&self.shape, text));
+        if let Some(count) = self.lengths.get_mut(text.chars().count()) {
+            *count += 1;
+        }
         for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
             *count += u64::from(feature.is_in(&self.shape, text));
         }
@@ -118,6 +134,7 @@ impl FormCounts {
             Feature::SmallLetter => are_capital,
             // One in ten long numbers has a check digit by chance.
             Feature::Barcode => self.letterless <= few,
+            Feature::CheckDigit => self.barcodes >= FEWEST_BARCODES && self.barcodes + few >= self.cells,
             _ => true,
         };
         let rare = features.filter(|(feature, count)| are_few(**count) && is_said(**feature));
@@ -129,11 +146,19 @@ impl FormCounts {
             shape.set(text);
             rare.iter().any(|feature| feature.is_in(&shape, text))
         };
-        let examples = self.forms.iter().filter(|_| !rare.is_empty() || !common.is_empty());
+        let length = is_regular.then(|| self.length(few)).flatten();
+        let is_judged = !rare.is_empty() || !common.is_empty() || length.is_some();
+        let examples = self.forms.iter().filter(|_| is_judged);
         // Of equal counts, the first.
         let commonest = examples.filter(|(_, text, _)| !is_odd(text)).rev().max_by_key(|(_, _, count)| *count);
         let example = commonest.map(|(_, text, _)| text.clone()).unwrap_or_default();
-        Form { rare, common, example }
+        Form { rare, common, length, example }
+    }
+
+    /// Returns the length of all but a few of the cells.
+    fn length(&self, few: u64) -> Option<usize> {
+        let (length, count) = self.lengths.iter().enumerate().max_by_key(|(_, count)| **count)?;
+        (*count < self.cells && count + few >= self.cells).then_some(length)
     }
 
     /// Returns the forms of all but a few of the cells, in order.
@@ -151,9 +176,26 @@ impl FormCounts {
 }
 
 impl Form {
+    /// Whether a text has another length than those with the same letters. Numbers grow by a digit from 999 to 1000.
+    fn has_other_length(&self, text: &str) -> bool {
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+        if letters(text) != letters(&self.example) {
+            return false;
+        }
+        let first = text.chars().find(char::is_ascii_digit);
+        self.length.is_some_and(|usual| match text.chars().count() {
+            // What is far longer is no code, and the service has a limit of its own.
+            length if length == usual || length > MAX_LENGTH => false,
+            length if length == usual + 1 => first != Some('1'),
+            length if length + 1 == usual => first != Some('9'),
+            _ => true,
+        })
+    }
+
     /// Returns how a text differs from the others of its column.
     pub(super) fn judge(&self, column: usize, field: &'static str, cell: &Cell<'_>) -> Option<Finding> {
-        if self.rare.is_empty() && self.common.is_empty() || cell.is_blank() || matches!(cell, Cell::Error(_)) {
+        let is_plain = self.rare.is_empty() && self.common.is_empty() && self.length.is_none();
+        if is_plain || cell.is_blank() || matches!(cell, Cell::Error(_)) {
             return None;
         }
         let text = cell.shown();
@@ -167,7 +209,12 @@ impl Form {
         let example = &self.example;
         let (message, is_warning) = match feature {
             Some(feature) => (feature.message(example), feature.is_warning()),
-            None if self.common.is_empty() || self.common.iter().any(|form| **form == *shape.runs) => return None,
+            None if self.common.is_empty() || self.common.iter().any(|form| **form == *shape.runs) => {
+                if !self.has_other_length(text) {
+                    return None;
+                }
+                (format!("is shorter or longer than the others, which are all as long as '{example}'"), false)
+            }
             None => (format!("has another form than the others, which are like '{example}'"), true),
         };
         let remedy = "correct it, or leave the row out if it is no record; if it is right, set damaged = \"accept\" for the field in the template";
@@ -229,6 +276,32 @@ mod tests {
         for odd in ["4006381333931", "[A-9]", "A-9*", "12.50", "12:30", "2026-03-04", "\u{410}-9"] {
             assert_eq!(unlike(&["A-1", "A-2", "A-3", odd]), [odd]);
         }
+    }
+
+    #[test]
+    fn an_identifier_that_is_shorter_or_longer_is_found() {
+        let numbers = |odd: &str| {
+            let texts: Vec<String> = (0..24).map(|n| format!("{}", 102_300 + n * 7)).collect();
+            unlike(&texts.iter().map(String::as_str).chain([odd]).collect::<Vec<_>>())
+        };
+        assert_eq!(numbers("10247"), ["10247"]);
+        assert_eq!(numbers("103825103825"), ["103825103825"]);
+        assert!(numbers("99998").is_empty() && numbers("1000004").is_empty(), "numbers that go on");
+        let codes: Vec<String> = (0..24).map(|n| format!("INV-{}", 200 + n)).collect();
+        assert!(unlike(&codes.iter().map(String::as_str).chain(["CN-31"]).collect::<Vec<_>>()).is_empty());
+    }
+
+    #[test]
+    fn a_wrong_check_digit_is_found_among_barcodes() {
+        let barcodes =
+            ["4006381333931", "4006381333948", "4006381333955", "4006381333962", "4006381333979", "4006381333986"];
+        let more = ["4006381333993", "4006381334006", "4006381334013"];
+        let all: Vec<&str> = barcodes.into_iter().chain(more).collect();
+        assert!(unlike(&all).is_empty());
+        for odd in ["4006381334021", "400638133402"] {
+            assert_eq!(unlike(&all.iter().copied().chain([odd]).collect::<Vec<_>>()), [odd]);
+        }
+        assert!(unlike(&all.iter().copied().chain(["W-17"]).collect::<Vec<_>>()).is_empty());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod rates;
 mod relation;
 mod search;
 mod sizes;
+mod usual;
 
 use sheetport_sheet::Row;
 
@@ -15,6 +16,7 @@ use self::numbers::{Cells, Notations};
 use self::rates::{Rates, rates};
 use self::relation::Relation;
 use self::sizes::{Bound, Proportion};
+use self::usual::Usual;
 use super::finding::Finding;
 use super::roles::Roles;
 
@@ -32,6 +34,8 @@ pub(super) struct Reservoir {
     /// The texts of the record's identifying columns, for sums over records.
     groups: Vec<String>,
     group: Vec<usize>,
+    /// The columns of identifiers that repeat.
+    items: Vec<usize>,
     /// The result of the last search, and the number of rows that it saw.
     found: Option<(usize, Calculations)>,
 }
@@ -45,6 +49,7 @@ pub(super) struct Calculations {
     rates: Vec<Rates>,
     proportions: Vec<Proportion>,
     bounds: Vec<Bound>,
+    usual: Vec<Usual>,
 }
 
 impl Reservoir {
@@ -54,6 +59,7 @@ impl Reservoir {
             rows: Vec::new(),
             groups: Vec::new(),
             group: roles.group.clone(),
+            items: roles.formed.iter().filter(|it| !it.is_of_row).map(|it| it.column).collect(),
             found: None,
         }
     }
@@ -62,7 +68,7 @@ impl Reservoir {
         if self.columns.len() < 2 || self.rows.len() >= ROWS {
             return;
         }
-        self.rows.push(Cells::of(row, &self.columns));
+        self.rows.push(Cells::of(row, &self.columns, &self.items));
         let keys: Vec<String> = self.group.iter().map(|column| row.get(*column).shown().into_owned()).collect();
         self.groups.push(keys.join("\u{1f}"));
     }
@@ -95,11 +101,12 @@ impl Reservoir {
         proportions.retain(|proportion| !is_explained(proportion.column));
         // The largest number is known only if all rows are.
         let bounds = if self.rows.len() < ROWS { sizes::bounds(roles, &table) } else { Vec::new() };
+        let usual = usual::usual(roles, &table, &self.rows);
         let is_plain = relations.is_empty() && contradictions.is_empty() && rates.is_empty();
-        if is_plain && proportions.is_empty() && bounds.is_empty() {
+        if is_plain && proportions.is_empty() && bounds.is_empty() && usual.is_empty() {
             return Calculations::default();
         }
-        Calculations { notations, relations, contradictions, rates, proportions, bounds }
+        Calculations { notations, relations, contradictions, rates, proportions, bounds, usual }
     }
 }
 
@@ -129,6 +136,10 @@ impl Calculations {
         let broken = self.relations.iter().find_map(|relation| relation.broken(roles, &self.notations, row));
         found.extend(broken.filter(|finding| !is_contradicted(finding.column)));
         found.extend(self.proportions.iter().find_map(|proportion| proportion.judge(roles, &self.notations, row)));
-        found.extend(self.bounds.iter().filter_map(|bound| bound.judge(&self.notations, row)));
+        found.extend(self.usual.iter().find_map(|usual| usual.judge(roles, &self.notations, row)));
+        // A calculation that holds confirms a large number.
+        let is_confirmed = |column: usize| self.tried(column, row).iter().any(|(_, holds, _)| *holds);
+        let large = self.bounds.iter().filter_map(|bound| bound.judge(&self.notations, row));
+        found.extend(large.filter(|finding| !is_confirmed(finding.column)));
     }
 }

@@ -13,6 +13,8 @@ const MAX_COLUMNS: usize = 14;
 const MAX_UNMAPPED: usize = 24;
 /// Maximum length of a number in bytes.
 const MAX_BYTES: usize = 24;
+/// Maximum length of an identifier in bytes.
+const MAX_ITEM_BYTES: usize = 64;
 
 /// Returns the columns that may take part in a relation: those of mapped numbers, and unmapped ones.
 pub(super) fn candidates(roles: &Roles) -> Vec<usize> {
@@ -29,6 +31,8 @@ pub(super) fn candidates(roles: &Roles) -> Vec<usize> {
 pub(super) struct Cells {
     number: u64,
     cells: Vec<Raw>,
+    /// The texts of the columns of identifiers.
+    items: Vec<Option<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,8 +65,22 @@ impl Exact {
 }
 
 impl Cells {
-    pub(super) fn of(row: &Row, columns: &[usize]) -> Cells {
-        Cells { number: row.number, cells: columns.iter().map(|column| Raw::of(&row.get(*column))).collect() }
+    pub(super) fn of(row: &Row, columns: &[usize], items: &[usize]) -> Cells {
+        let item = |column: &usize| {
+            let cell = row.get(*column);
+            let shown = cell.shown();
+            Some(shown.trim()).filter(|text| !text.is_empty() && text.len() <= MAX_ITEM_BYTES).map(str::to_owned)
+        };
+        Cells {
+            number: row.number,
+            cells: columns.iter().map(|column| Raw::of(&row.get(*column))).collect(),
+            items: items.iter().map(item).collect(),
+        }
+    }
+
+    /// Returns the text of an identifier.
+    pub(super) fn item(&self, nth: usize) -> Option<&str> {
+        self.items.get(nth)?.as_deref()
     }
 }
 
@@ -97,6 +115,13 @@ pub(super) struct Column {
     pub(super) values: Vec<Option<Exact>>,
     /// Most decimals of a value.
     pub(super) decimals: u32,
+}
+
+impl Table {
+    /// Returns the column with this index, if it has numbers.
+    pub(super) fn column(&self, index: usize) -> Option<&Column> {
+        self.columns.iter().find(|column| column.index == index)
+    }
 }
 
 impl Notations {

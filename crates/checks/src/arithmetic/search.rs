@@ -189,7 +189,7 @@ mod tests {
                 let mut row = Row::default();
                 row.clear(number);
                 texts.iter().for_each(|text| row.push(Cell::Text(text)));
-                Cells::of(&row, &columns)
+                Cells::of(&row, &columns, &[])
             })
             .collect();
         let table = Notations::of(&columns, &cells).table(&columns, &cells);

@@ -246,7 +246,7 @@ mod tests {
             row
         };
         let rows: Vec<Row> = (2..).zip(pairs).map(row).collect();
-        let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1])).collect();
+        let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1], &[])).collect();
         let notations = Notations::of(&[0, 1], &cells);
         let table = notations.table(&[0, 1], &cells);
         let (proportions, bounds) = (proportions(&roles, &table), bounds(&roles, &table));
