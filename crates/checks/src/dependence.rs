@@ -8,7 +8,7 @@ use sheetport_sheet::Row;
 use twox_hash::XxHash3_64;
 
 use super::finding::Finding;
-use super::roles::{Meaning, Quantity, Roles};
+use super::roles::{Meaning, Quantity, Roles, record_of};
 
 /// Most columns that are compared with each other.
 const MAX_COLUMNS: usize = 12;
@@ -103,13 +103,9 @@ impl DependenceCounts {
             return;
         }
         self.values.iter_mut().for_each(|values| values.row(row));
-        let record = match self.group.is_empty() {
-            true => row.number,
-            false => {
-                let texts = self.group.iter().map(|column| row.get(*column).shown().into_owned());
-                XxHash3_64::oneshot(texts.collect::<Vec<_>>().join("\u{1f}").as_bytes())
-            }
-        };
+        let record =
+            record_of(&self.group, row).or_else(|| self.records.last().copied().filter(|_| !self.group.is_empty()));
+        let record = record.unwrap_or(row.number);
         self.records.push(record);
     }
 
@@ -135,11 +131,15 @@ impl Values {
             self.rows.push(0);
             return;
         };
+        if text.len() > MAX_BYTES {
+            (self.are_many, self.different, self.rows) = (true, Vec::new(), Vec::new());
+            return;
+        }
         let hash = XxHash3_64::oneshot(text.as_bytes());
         let known = self.different.iter().position(|value| value.hash == hash);
         let place = known.unwrap_or(self.different.len());
         if known.is_none() {
-            if place >= MAX_VALUES || text.len() > MAX_BYTES {
+            if place >= MAX_VALUES {
                 (self.are_many, self.different, self.rows) = (true, Vec::new(), Vec::new());
                 return;
             }
@@ -175,6 +175,7 @@ impl Part {
             Part::Filled => Some(Cow::Borrowed(if text.is_empty() { "" } else { "*" })),
             _ if text.is_empty() => None,
             Part::Whole => Some(Cow::Borrowed(text)),
+            Part::Letters if text.len() > MAX_BYTES => None,
             Part::Letters => {
                 let end = text.find(|c: char| !c.is_alphabetic()).filter(|end| *end > 0)?;
                 Some(Cow::Borrowed(&text[..end]))

@@ -16,6 +16,7 @@
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
 //! | `misspelt.rs` | words with a letter too many, missing or wrong |
 //! | `sequence.rs` | rows out of order: dates, consecutive numbers, rows of a record |
+//! | `whole_records.rs` | the total, the number of lines and the positions of a record's rows |
 //! | `column.rs` | what is known about one column, for people |
 //! | `roles.rs` | the meaning of evidence about each column: begin here |
 //! | `finding.rs` | a finding in a row |
@@ -34,6 +35,7 @@ mod roles;
 mod selectors;
 mod sequence;
 mod shape;
+mod whole_records;
 mod words;
 
 pub use column::{ColumnCalculation, ColumnProfile, ColumnShape, ColumnSurvey};
@@ -53,6 +55,7 @@ use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
 use self::sequence::{OutOfOrder, Sequences};
 use self::shape::{Form, FormCounts};
+use self::whole_records::{OddRecord, RecordCounts};
 
 /// Collects evidence from the rows of a sheet.
 #[derive(Clone, Debug)]
@@ -72,6 +75,7 @@ pub struct Survey {
     sequences: Sequences,
     agreement: AgreementCounts,
     dependence: DependenceCounts,
+    records: RecordCounts,
     rows: u64,
     /// Rows of a report that have a problem, or whose status is not known.
     faulty: u64,
@@ -90,6 +94,7 @@ pub struct Evidence {
     out_of_order: Vec<OutOfOrder>,
     agreements: Vec<Agreement>,
     dependences: Vec<Dependence>,
+    odd_records: Vec<OddRecord>,
 }
 
 impl Survey {
@@ -104,6 +109,7 @@ impl Survey {
             sequences: Sequences::new(&roles),
             agreement: AgreementCounts::new(&roles),
             dependence: DependenceCounts::new(&roles),
+            records: RecordCounts::new(&roles),
             words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
             roles,
             rows: 0,
@@ -130,6 +136,7 @@ impl Survey {
         self.sequences.row(&self.roles, row);
         self.agreement.row(&self.roles, row);
         self.dependence.row(row);
+        self.records.row(&self.roles, row);
     }
 
     /// Ends the rows of an earlier sheet, of which the next rows are a report, with other numbers.
@@ -158,6 +165,7 @@ impl Survey {
             out_of_order: self.sequences.out_of_order(&self.roles),
             agreements: self.agreement.agreements(&self.roles),
             dependences: self.dependence.dependences(&self.roles),
+            odd_records: self.records.odd(&self.roles),
             roles: self.roles.clone(),
         }
     }
@@ -185,8 +193,9 @@ impl Evidence {
         let out_of_order = self.out_of_order.iter().filter_map(|order| order.judge(row));
         let agreement = self.agreements.iter().find_map(|agreement| agreement.judge(row));
         let dependence = self.dependences.iter().find_map(|dependence| dependence.judge(row));
+        let odd_record = self.odd_records.iter().find_map(|record| record.judge(row));
         // What is odd about a cell by itself says more.
-        for finding in out_of_order.chain(agreement).chain(dependence) {
+        for finding in out_of_order.chain(agreement).chain(dependence).chain(odd_record) {
             if !found.iter().any(|known| known.column == finding.column) {
                 found.push(finding);
             }

@@ -1,10 +1,14 @@
 //! The columns of a sheet by what evidence about them means.
 
+use std::hash::Hasher;
+
 use sheetport_mapping::bind::own_column;
 use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
 use sheetport_mapping::{Layout, Template};
 use sheetport_records::JsonType;
+use sheetport_sheet::Row;
 use sheetport_values::number::Percent;
+use twox_hash::XxHash3_64;
 
 use super::features::Kind;
 
@@ -146,6 +150,23 @@ impl Roles {
     pub(super) fn name_of(&self, column: usize) -> &str {
         self.names.get(column).map_or("", String::as_str)
     }
+}
+
+/// Returns the hash of what identifies the record of a row. `None` for a row that continues the record above.
+pub(super) fn record_of(group: &[usize], row: &Row) -> Option<u64> {
+    /// What of an identifier is compared, in bytes: a cell can have megabytes, and be filled down.
+    const MAX_BYTES: usize = 256;
+    let mut hasher = XxHash3_64::default();
+    let mut is_there = false;
+    for column in group {
+        let cell = row.get(*column);
+        let shown = cell.shown();
+        let text = shown.trim().as_bytes();
+        is_there |= !text.is_empty();
+        hasher.write(&text[..text.len().min(MAX_BYTES)]);
+        hasher.write(&[0x1f]);
+    }
+    is_there.then(|| hasher.finish())
 }
 
 impl Meaning {

@@ -356,7 +356,8 @@ impl Summary {
         }
         if let Some(next) = &self.next {
             let report = self.report.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
-            let names_report = report.is_some_and(|report| next.contains(&*report));
+            let is_continued = next.starts_with("sheetport continue ");
+            let names_report = is_continued && report.is_some_and(|report| next.contains(&*report));
             let fix = if names_report { message("fix the rows in the report, then: ") } else { "".into() };
             ui::next(Some(&format!("{fix}{next}")));
         }

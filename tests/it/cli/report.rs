@@ -256,7 +256,7 @@ async fn runs_that_end_together_each_have_a_report_of_their_own() {
         let report = line.trim_start().trim_start_matches("Report").trim().to_owned();
         let (_, name) = report.rsplit_once(['/', '\\']).unwrap_or(("", &report));
         told.push(name.to_owned());
-        let next = format!("sheetport continue {report}");
+        let next = format!("sheetport continue {name}");
         assert!(ended.stdout.contains(&next), "{next} is not in {}", ended.stdout);
         // It is the report of this run and of no other, and whole.
         let retry = ["retry", &report, "--json"].map(str::to_owned).to_vec();

@@ -48,6 +48,7 @@ const INTERNAL: [&str; 10] = [
     "our-margin",
     "secret-folder",
     "sheetport retry",
+    "sheetport continue",
 ];
 
 fn place() -> (Place, Served) {
@@ -104,7 +105,8 @@ fn a_report_for_a_supplier_says_nothing_of_tables_paths_service_and_workspace() 
     internal.extend([host, folder.as_str(), "shop"]);
     internal.extend(ids.iter().map(String::as_str));
     let own = found(&place.path("own.xlsx"), &internal);
-    for known in ["Euroland", "Pinkland", "13752.962469", "OBSOLETE-17", "our-margin", "sheetport retry", host, "shop"]
+    for known in
+        ["Euroland", "Pinkland", "13752.962469", "OBSOLETE-17", "our-margin", "sheetport continue", host, "shop"]
     {
         assert!(own.contains(&known), "the report of the same run has {known}: {own:?}");
     }

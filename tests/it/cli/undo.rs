@@ -420,7 +420,7 @@ fn a_killed_undo_is_resumed_and_books_once() {
     assert!(matches!(busy.code, Some(2 | 6)), "{busy:?}");
     running.kill();
     assert!(shop.stock()[0] > before, "it was killed before its end");
-    shop.sheetport(&["undo", "1", "-y"]).exits(2).says(&["run 2 is taking it back, and is not finished", "resume 2"]);
+    shop.sheetport(&["undo", "1", "-y"]).exits(2).says(&["run 2 is taking it back, and is not finished", "continue 2"]);
     let resumed = summary(&shop.sheetport(&["resume", "2", "--json"]).run());
     let unknown = resumed["unknown"].as_u64().unwrap();
     assert!(unknown <= 1, "{resumed}");

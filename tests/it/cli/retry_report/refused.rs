@@ -179,7 +179,7 @@ async fn records_with_unknown_outcome_wait_for_resolve() {
     let report = ["--report", "invoices.report-2.csv"];
     let ended = summary(&run(&place, &server, &[&retry[..], &report].concat(), 3).await);
     assert_eq!(accounting(&ended), "3: sent 1, rejected 2");
-    assert_eq!(ended["next"], "sheetport continue 1");
+    assert_eq!(ended["next"], "sheetport resolve 1");
     let said = run(&place, &server, &["retry", "invoices.report.csv", "--dry-run"], 3).await;
     said.shows(&["may have been applied in run 1", "`sheetport resolve 1`"]);
     let report = Sheet::open(&place, "invoices.report-2.csv");
