@@ -37,7 +37,7 @@ E,Cap,free,Euro,ok
 F,Rod,5.50,Euro,long
 ";
 /// Texts that are in nothing that the supplier sent.
-const INTERNAL: [&str; 10] = [
+const INTERNAL: [&str; 11] = [
     "Euroland",
     "Pinkland",
     "OBSOLETE-17",
