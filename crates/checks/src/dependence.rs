@@ -82,8 +82,8 @@ impl DependenceCounts {
         let columns: Vec<usize> = columns.filter(|_| roles.status.is_none()).collect();
         // Prices, quantities and dates differ honestly, and what a record repeats on its rows is compared with it.
         let is_number = |column: usize| {
-            let is_rate = |(other, it): &(usize, Quantity)| *other == column && it.meaning != Meaning::TaxRate;
-            roles.numbers.iter().any(is_rate) || roles.dates.iter().any(|(date, _)| *date == column)
+            let is_amount = |(other, it): &(usize, Quantity)| *other == column && it.meaning != Meaning::TaxRate;
+            roles.numbers.iter().any(is_amount) || roles.dates.iter().any(|(date, _)| *date == column)
         };
         let whole = columns.iter().filter(|column| !is_number(**column) && !roles.group.contains(column));
         let letters = columns.iter().copied().filter(|column| !is_number(*column));

@@ -39,8 +39,6 @@ pub(super) struct FormCounts {
     capitals: u64,
     /// The number of cells without letters.
     letterless: u64,
-    /// The number of barcodes with a valid check digit.
-    barcodes: u64,
     /// The number of cells of each length in characters, up to the longest that is counted.
     lengths: [u64; MAX_LENGTH + 1],
     /// In the order of appearance, with the first text of each form.
@@ -72,7 +70,6 @@ impl FormCounts {
             featured: vec![0; kind.features().len()],
             capitals: 0,
             letterless: 0,
-            barcodes: 0,
             lengths: [0; MAX_LENGTH + 1],
             forms: Vec::new(),
             is_irregular: false,
@@ -93,7 +90,6 @@ impl FormCounts {
         self.shape.set(text);
         self.capitals += u64::from(self.shape.is_capital());
         self.letterless += u64::from(!self.shape.has_letters());
-        self.barcodes += u64::from(Feature::Barcode.is_in(&self.shape, text));
         if let Some(count) = self.lengths.get_mut(text.chars().count()) {
             *count += 1;
         }
@@ -128,13 +124,15 @@ impl FormCounts {
         let fewest = if is_of_row { FEWEST } else { FEWEST_REGULAR };
         let are_few = |count: u64| (1..=few).contains(&count) && self.cells >= fewest;
         let features = self.kind.features().iter().zip(&self.featured);
+        let barcodes =
+            features.clone().find(|(feature, _)| **feature == Feature::Barcode).map_or(0, |(_, count)| *count);
         // Among numbers, a code with a letter is another kind of code.
         let are_capital = self.cells >= FEWEST_CAPITAL && self.capitals + few >= self.cells;
         let is_said = |feature: Feature| match feature {
             Feature::SmallLetter => are_capital,
             // One in ten long numbers has a check digit by chance.
             Feature::Barcode => self.letterless <= few,
-            Feature::CheckDigit => self.barcodes >= FEWEST_BARCODES && self.barcodes + few >= self.cells,
+            Feature::CheckDigit => barcodes >= FEWEST_BARCODES && barcodes + few >= self.cells,
             _ => true,
         };
         let rare = features.filter(|(feature, count)| are_few(**count) && is_said(**feature));
@@ -178,18 +176,16 @@ impl FormCounts {
 impl Form {
     /// Whether a text has another length than those with the same letters. Numbers grow by a digit from 999 to 1000.
     fn has_other_length(&self, text: &str) -> bool {
-        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
-        if letters(text) != letters(&self.example) {
-            return false;
-        }
         let first = text.chars().find(char::is_ascii_digit);
-        self.length.is_some_and(|usual| match text.chars().count() {
+        let is_other = self.length.is_some_and(|usual| match text.chars().count() {
             // What is far longer is no code, and the service has a limit of its own.
             length if length == usual || length > MAX_LENGTH => false,
             length if length == usual + 1 => first != Some('1'),
             length if length + 1 == usual => first != Some('9'),
             _ => true,
-        })
+        });
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
+        is_other && letters(text) == letters(&self.example)
     }
 
     /// Returns how a text differs from the others of its column.

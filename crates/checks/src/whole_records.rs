@@ -45,7 +45,7 @@ struct Column {
     /// What it says on the first row of the current record, and whether other rows say the same or nothing.
     says: Option<f64>,
     is_constant: bool,
-    /// Whether the rows of the current record are numbered, and the first number.
+    /// Whether each row of the current record has the number after that of the row above.
     is_numbered: bool,
     claims: [Claim; 3],
 }

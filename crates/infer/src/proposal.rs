@@ -29,7 +29,7 @@ pub struct Proposal {
 }
 
 /// A column of the sheet, for a person to choose.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetColumn {
     /// Counted from 0.
     pub index: usize,
@@ -97,19 +97,9 @@ pub struct MissingField {
     pub(super) field: &'static Field,
     pub(super) place: Place,
     /// Unused columns that could be meant, for the user to choose from.
-    pub(super) candidates: Vec<CandidateColumn>,
+    pub candidates: Vec<SheetColumn>,
     /// Whether the candidates are unique names, of a sheet without codes.
     pub(super) are_names: bool,
-}
-
-/// A column that could belong to a missing field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CandidateColumn {
-    /// Counted from 0.
-    pub index: usize,
-    pub(super) label: String,
-    /// Name of the column in the template.
-    pub(super) name: ColumnName,
 }
 
 /// The grouping column.
@@ -239,11 +229,6 @@ impl MissingField {
     /// Returns the name in templates: `price`, or `lines.price`.
     pub fn path(&self) -> String {
         path(self.place, self.field.name)
-    }
-
-    /// Returns the unused columns that could be meant, counted from 0.
-    pub fn candidate_columns(&self) -> impl Iterator<Item = usize> {
-        self.candidates.iter().map(|candidate| candidate.index)
     }
 
     /// Returns the headers of the unused columns that could be meant.

@@ -14,8 +14,7 @@ use super::matching::{Assignments, are_identifiers};
 use super::mismatch::is_order_list;
 use super::previous_templates::{PreviousTemplate, Step, WrittenRule};
 use super::proposal::{
-    CandidateColumn, Confidence, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SheetColumn,
-    SkipProposal,
+    Confidence, FieldProposal, GroupProposal, MissingField, Proposal, ProposedSource, SheetColumn, SkipProposal,
 };
 use super::record_layout::fill_down::{self, FillDownProposal};
 use super::record_layout::{movements, unpivot};
@@ -98,13 +97,7 @@ pub fn propose(kind: RecordKind, sample: &Sample, context: &Context<'_>) -> Prop
         ProposedSource::Constant(_) | ProposedSource::Computed { .. } => false,
     };
     let grouped_by = group.filter(|group| !is_field(group)).map(|group| group.column);
-    let columns = sample.columns.iter().map(|column| SheetColumn {
-        index: column.index,
-        label: column.label.clone(),
-        name: column.name.clone(),
-        samples: column.profile.values.iter().take(MAX_SAMPLES).map(|(value, _)| value.clone()).collect(),
-    });
-    let columns = columns.collect();
+    let columns = sample.columns.iter().map(sheet_column).collect();
     Proposal { kind, is_kind_guess, is_other_kind, fields, missing, unplaced, columns, grouped_by, warnings, toml }
 }
 
@@ -209,21 +202,14 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
     let input = kind.input();
     let is_used = |column: &Column| fields.iter().any(|field| field.is_from_column(column.index));
     let identifiers = sample.columns.iter().filter(|column| !is_used(column) && are_identifiers(&column.profile));
-    let identifiers: Vec<CandidateColumn> = identifiers
-        .map(|column| CandidateColumn { index: column.index, label: column.label.clone(), name: column.name.clone() })
-        .take(MAX_CANDIDATES)
-        .collect();
+    let identifiers: Vec<SheetColumn> = identifiers.map(sheet_column).take(MAX_CANDIDATES).collect();
     // A list without codes: its unique names can identify the records.
     let names = sample.columns.iter().filter(|column| {
         let profile = &column.profile;
         let is_name = fields.iter().any(|field| field.name == "name" && field.is_from_column(column.index));
         is_name && profile.filled == profile.rows && profile.distinct == profile.filled
     });
-    let names = names.map(|column| CandidateColumn {
-        index: column.index,
-        label: column.label.clone(),
-        name: column.name.clone(),
-    });
+    let names = names.map(sheet_column);
     let are_names = identifiers.is_empty();
     let identifiers = if are_names { names.collect() } else { identifiers };
     let missing_field = |field: &'static Field, place: Place| {
@@ -255,6 +241,15 @@ fn missing_fields(kind: RecordKind, fields: &[FieldProposal], sample: &Sample) -
         }
     }
     missing
+}
+
+fn sheet_column(column: &Column) -> SheetColumn {
+    SheetColumn {
+        index: column.index,
+        label: column.label.clone(),
+        name: column.name.clone(),
+        samples: column.profile.values.iter().take(MAX_SAMPLES).map(|(value, _)| value.clone()).collect(),
+    }
 }
 
 /// Returns the grouping column: the key of the record, or the number of the group.

@@ -48,7 +48,8 @@ impl ToCompare {
         batch: Batch,
         prepare: &mut (dyn FnMut(&mut Candidate) -> bool + Send),
     ) -> Result<ToCompare, Error> {
-        if run.about.record.input().may_be_repeated() {
+        let has_last_sent = run.about.record.input().may_be_repeated();
+        if has_last_sent {
             ledger.update_accepted(KeyScope::of(run), Some(run.id)).await?;
         }
         let mut loaded = ToCompare { candidates: Candidates::new(&context.home), not_held: 0, last: Seq::MAX };
@@ -57,7 +58,9 @@ impl ToCompare {
             let (mut records, last) = pending(ledger, run, Batch { most: rest.most.min(AT_ONCE), ..rest }).await?;
             rest = Batch { first: last.saturating_add(1), most: rest.most - records.len() as u64, ..rest };
             records.retain_mut(|candidate| prepare(candidate));
-            add_last_sent(ledger, run, &mut records).await?;
+            if has_last_sent {
+                add_last_sent(ledger, run, &mut records).await?;
+            }
             for candidate in &records {
                 if bytes < MAX_HELD {
                     bytes += RECORD + 2 * candidate.body.len();
@@ -114,9 +117,6 @@ async fn next_block(ledger: &Ledger, run: &Run, from: Seq) -> Result<Option<Reco
 
 /// Adds what earlier runs sent for these records.
 async fn add_last_sent(ledger: &Ledger, run: &Run, candidates: &mut [Candidate]) -> Result<(), Error> {
-    if !run.about.record.input().may_be_repeated() {
-        return Ok(());
-    }
     let identities: Vec<&str> = candidates.iter().map(Candidate::identity).collect();
     let mut all = vec![LastSent::default(); identities.len()];
     let take = |place: usize, request: OtherRequest, id: Option<&str>, body: &str| {

@@ -59,20 +59,15 @@ pub(super) async fn to_send<'a>(
         say_defaults(&template, &settings.context.profile);
     }
     if let Purpose::Sending { .. } = purpose {
-        match input.template {
-            // Naming a template for an upload implies trust.
-            None if is_new => operations::trust(&settings.context, &template)?,
-            Some(_) => operations::trust(&settings.context, &template)?,
-            // The file may have been replaced since a person accepted it. With flags that change the template, its digest differs
-            // from the accepted one anyway.
-            None if input.set.is_empty()
-                && input.of_sheet.keys() == SheetKeys::default()
-                && !operations::is_trusted(&settings.context, &template) =>
-            {
-                let message = format!("the template {} changed while it was used", one_line(&name));
-                return Err(Failure::new(ErrorCode::Usage, message, "look at it again, then repeat the upload"));
-            }
-            None => {}
+        let is_plain = input.set.is_empty() && input.of_sheet.keys() == SheetKeys::default();
+        // Naming a template for an upload implies trust, and so do the answers of which it was made.
+        if is_new || input.template.is_some() {
+            operations::trust(&settings.context, &template)?;
+        } else if is_plain && !operations::is_trusted(&settings.context, &template) {
+            // The file may have been replaced since a person accepted it. With flags that change the template, its digest differs from the
+            // accepted one anyway.
+            let message = format!("the template {} changed while it was used", one_line(&name));
+            return Err(Failure::new(ErrorCode::Usage, message, "look at it again, then repeat the upload"));
         }
     }
     let edits = match input.reviewed {

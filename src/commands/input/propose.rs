@@ -104,7 +104,12 @@ fn ask_column(field: &OpenField) -> Option<Option<&FieldChoice>> {
 }
 
 fn given_up(file: &InputFile, settings: &Settings) -> Failure {
-    let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
-    let infer = infer.short('o', "output", "template.toml");
+    let infer = infer_command(file, settings);
     Failure::new(ErrorCode::Usage, "nothing was sent", format!("to write a template with an editor: {infer}"))
+}
+
+/// Returns the command that writes a proposal to a file. It has no --record: a kind that a program names would count as chosen by a person.
+pub(super) fn infer_command(file: &InputFile, settings: &Settings) -> CommandLine {
+    let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
+    infer.short('o', "output", "template.toml")
 }

@@ -11,6 +11,7 @@ use sheetport_operations::{
 use sheetport_sheet::UNSPLIT_HINT;
 
 use super::about_template::AboutTemplate;
+use super::propose::infer_command;
 use crate::cli::{Input, Upload};
 use crate::commands::console::Console;
 use crate::commands::next_command;
@@ -48,10 +49,7 @@ pub(super) async fn recognize(
             return Ok(None);
         }
         let message = format!("no template fits {name}{}", nearly(&recognized));
-        let infer = CommandLine::new(&settings.context, "template infer").file(&file.name);
-        // Without --record: a kind that a program names here would count as chosen by a person.
-        let infer = infer.short('o', "output", "template.toml");
-        let propose = format!("let Sheetport propose one: {infer}");
+        let propose = format!("let Sheetport propose one: {}", infer_command(file, settings));
         let hint = match &recognized.with_constants {
             _ if recognized.is_unsplit => UNSPLIT_HINT.to_owned(),
             Some(other) => format!("{}; or {propose}", fits_with_constants(other)),

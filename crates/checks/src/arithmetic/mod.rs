@@ -101,7 +101,7 @@ impl Reservoir {
         proportions.retain(|proportion| !is_explained(proportion.column));
         // The largest number is known only if all rows are.
         let bounds = if self.rows.len() < ROWS { sizes::bounds(roles, &table) } else { Vec::new() };
-        let usual = usual::usual(roles, &table, &self.rows);
+        let usual = usual::usual(roles, &table, &self.rows, &self.items);
         let is_plain = relations.is_empty() && contradictions.is_empty() && rates.is_empty();
         if is_plain && proportions.is_empty() && bounds.is_empty() && usual.is_empty() {
             return Calculations::default();

@@ -21,7 +21,7 @@ pub(super) struct Rates {
 /// Returns the whole rates of each column, as far as they are few.
 pub(super) fn rates(roles: &Roles, table: &Table) -> Vec<Rates> {
     let of_column = |(index, field): (usize, &'static str)| {
-        let column = table.columns.iter().find(|column| column.index == index)?;
+        let column = table.column(index)?;
         let rates = column.values.iter().flatten().map(|number| number.value).filter(|value| *value >= 1.0);
         let mut values: Vec<f64> = rates.collect();
         values.sort_unstable_by(f64::total_cmp);

@@ -54,7 +54,7 @@ pub(super) fn proportions(roles: &Roles, table: &Table) -> Vec<Proportion> {
     let prices = roles.numbers.iter().filter(|(_, quantity)| is_price(quantity));
     let mut found: Vec<Proportion> = Vec::new();
     for (index, quantity) in prices {
-        let Some(price) = table.columns.iter().find(|column| column.index == *index) else { continue };
+        let Some(price) = table.column(*index) else { continue };
         let is_known = |other: usize| found.iter().any(|known| known.column == other && known.other == *index);
         let is_money = |other: &Column| match roles.numbers.iter().find(|(known, _)| *known == other.index) {
             Some((known, quantity)) => known != index && is_price(quantity) && !is_known(*known),
@@ -78,7 +78,7 @@ fn has_cents(column: &Column) -> bool {
 pub(super) fn bounds(roles: &Roles, table: &Table) -> Vec<Bound> {
     let is_judged = |quantity: &Quantity| quantity.meaning != Meaning::TaxRate;
     let of_column = |(index, quantity): &(usize, Quantity)| {
-        let column = table.columns.iter().find(|column| column.index == *index)?;
+        let column = table.column(*index)?;
         let mut sizes: Vec<f64> = column.values.iter().flatten().map(|number| number.value.abs()).collect();
         sizes.retain(|size| *size > 0.0);
         if sizes.len() < FEWEST_NUMBERS {

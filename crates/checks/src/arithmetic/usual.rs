@@ -30,9 +30,8 @@ pub(super) struct Usual {
     prices: Vec<(String, f64)>,
 }
 
-/// Returns the usual prices of items that repeat.
-pub(super) fn usual(roles: &Roles, table: &Table, rows: &[Cells]) -> Vec<Usual> {
-    let items = roles.formed.iter().filter(|formed| !formed.is_of_row).enumerate();
+/// Returns the usual prices of items that repeat. `items`: the columns of their identifiers, in the order of [`Cells::item`].
+pub(super) fn usual(roles: &Roles, table: &Table, rows: &[Cells], items: &[usize]) -> Vec<Usual> {
     let is_price = |meaning: Meaning| matches!(meaning, Meaning::UnitPrice | Meaning::ItemPrice);
     let units = roles.numbers.iter().find(|(_, it)| it.meaning == Meaning::Count).map(|(column, _)| *column);
     let of_item = |(nth, item): (usize, usize)| {
@@ -66,7 +65,7 @@ pub(super) fn usual(roles: &Roles, table: &Table, rows: &[Cells]) -> Vec<Usual> 
             (is_steady && !usual.prices.is_empty()).then_some(usual)
         })
     };
-    items.map(|(nth, formed)| (nth, formed.column)).flat_map(of_item).collect()
+    items.iter().copied().enumerate().flat_map(of_item).collect()
 }
 
 /// Whether a price is not the usual one, but that of all units, exchanged with them, or ten times as much or less.
@@ -131,7 +130,7 @@ mod tests {
         let rows: Vec<Row> = (2..).zip(lines).map(row).collect();
         let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[1, 2], &[0])).collect();
         let notations = Notations::of(&[1, 2], &cells);
-        let usual = usual(&roles, &notations.table(&[1, 2], &cells), &cells);
+        let usual = usual(&roles, &notations.table(&[1, 2], &cells), &cells, &[0]);
         let is_odd = |row: &&Row| usual.iter().any(|it| it.judge(&roles, &notations, row).is_some());
         rows.iter().filter(is_odd).filter_map(|row| notations.number(2, row)).map(|number| number.value).collect()
     }

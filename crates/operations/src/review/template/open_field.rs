@@ -68,7 +68,7 @@ impl OpenField {
         };
         let missing = proposal.missing.iter().map(|missing| OpenField {
             path: missing.path(),
-            choices: missing.candidate_columns().filter_map(column).collect(),
+            choices: missing.candidates.iter().map(FieldChoice::of).collect(),
             others: unplaced(),
             is_required: true,
         });
