@@ -13,6 +13,7 @@
 //! | `shape.rs`, `features.rs` | the form of identifiers and names |
 //! | `blank_below.rs` | names, dates and currencies on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
+//! | `full.rs` | blank cells in columns of prices and quantities that all other rows fill |
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
 //! | `misspelt.rs` | words with a letter too many, missing or wrong |
 //! | `sequence.rs` | rows out of order: dates, consecutive numbers, rows of a record |
@@ -29,6 +30,7 @@ mod dates;
 mod dependence;
 mod features;
 mod finding;
+mod full;
 mod misspelt;
 mod prices;
 mod roles;
@@ -41,6 +43,7 @@ mod words;
 pub use column::{ColumnCalculation, ColumnProfile, ColumnShape, ColumnSurvey};
 pub use dates::implausible_date;
 pub use finding::Finding;
+pub use words::is_selector;
 
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Cell, Row, english_state};
@@ -50,6 +53,7 @@ use self::arithmetic::{Calculations, Reservoir};
 use self::blank_below::{BlankBelow, BlankCounts};
 use self::dates::{FarMonths, MonthCounts};
 use self::dependence::{Dependence, DependenceCounts};
+use self::full::{Full, FullCounts};
 use self::misspelt::{Misspelt, WordCounts};
 use self::roles::Roles;
 use self::selectors::{Selector, SelectorCounts};
@@ -65,7 +69,7 @@ pub struct Survey {
     forms: Vec<FormCounts>,
     /// One per column that each row should fill.
     blanks: Vec<BlankCounts>,
-    /// One per unmapped column.
+    /// One per column that may give orders.
     selectors: Vec<SelectorCounts>,
     reservoir: Reservoir,
     /// One per column of dates.
@@ -76,6 +80,8 @@ pub struct Survey {
     agreement: AgreementCounts,
     dependence: DependenceCounts,
     records: RecordCounts,
+    /// One per column of prices and quantities.
+    full: Vec<FullCounts>,
     rows: u64,
     /// Rows of a report that have a problem, or whose status is not known.
     faulty: u64,
@@ -95,6 +101,7 @@ pub struct Evidence {
     agreements: Vec<Agreement>,
     dependences: Vec<Dependence>,
     odd_records: Vec<OddRecord>,
+    full: Vec<Full>,
 }
 
 impl Survey {
@@ -103,7 +110,7 @@ impl Survey {
         Survey {
             forms: roles.formed.iter().map(|formed| FormCounts::new(formed.kind)).collect(),
             blanks: roles.leading.iter().map(|(column, field)| BlankCounts::new(*column, field)).collect(),
-            selectors: roles.unmapped.iter().map(|_| SelectorCounts::default()).collect(),
+            selectors: roles.ordering.iter().map(|_| SelectorCounts::default()).collect(),
             reservoir: Reservoir::new(&roles),
             months: roles.dates.iter().map(|(column, field)| MonthCounts::new(*column, field)).collect(),
             sequences: Sequences::new(&roles),
@@ -111,6 +118,7 @@ impl Survey {
             dependence: DependenceCounts::new(&roles),
             records: RecordCounts::new(&roles),
             words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
+            full: roles.full.iter().map(|(column, field)| FullCounts::new(*column, field)).collect(),
             roles,
             rows: 0,
             faulty: 0,
@@ -127,7 +135,7 @@ impl Survey {
             counts.add(&row.get(formed.column));
         }
         self.blanks.iter_mut().for_each(|counts| counts.row(&self.roles, row));
-        for (column, counts) in self.roles.unmapped.iter().zip(&mut self.selectors) {
+        for (column, counts) in self.roles.ordering.iter().zip(&mut self.selectors) {
             counts.add(&row.get(*column));
         }
         self.reservoir.row(row);
@@ -137,6 +145,7 @@ impl Survey {
         self.agreement.row(&self.roles, row);
         self.dependence.row(row);
         self.records.row(&self.roles, row);
+        self.full.iter_mut().for_each(|counts| counts.row(row));
     }
 
     /// Ends the rows of an earlier sheet, of which the next rows are a report, with other numbers.
@@ -151,7 +160,7 @@ impl Survey {
             return Evidence::default();
         }
         let calculations = self.reservoir.calculations(&self.roles);
-        let columns = self.roles.unmapped.iter().zip(&self.selectors);
+        let columns = self.roles.ordering.iter().zip(&self.selectors);
         let formed = self.roles.formed.iter().zip(&self.forms);
         Evidence {
             forms: formed.map(|(formed, counts)| counts.form(formed.is_of_row)).collect(),
@@ -166,6 +175,7 @@ impl Survey {
             agreements: self.agreement.agreements(&self.roles),
             dependences: self.dependence.dependences(&self.roles),
             odd_records: self.records.odd(&self.roles),
+            full: self.full.iter().filter_map(FullCounts::full).collect(),
             roles: self.roles.clone(),
         }
     }
@@ -194,8 +204,9 @@ impl Evidence {
         let agreement = self.agreements.iter().find_map(|agreement| agreement.judge(row));
         let dependence = self.dependences.iter().find_map(|dependence| dependence.judge(row));
         let odd_record = self.odd_records.iter().find_map(|record| record.judge(row));
+        let blank = self.full.iter().filter_map(|full| full.judge(row));
         // What is odd about a cell by itself says more.
-        for finding in out_of_order.chain(agreement).chain(dependence).chain(odd_record) {
+        for finding in out_of_order.chain(agreement).chain(dependence).chain(odd_record).chain(blank) {
             if !found.iter().any(|known| known.column == finding.column) {
                 found.push(finding);
             }

@@ -29,10 +29,14 @@ pub(super) struct Roles {
     pub(super) mapped: Vec<(usize, &'static str)>,
     /// Columns without a field.
     pub(super) unmapped: Vec<usize>,
+    /// Columns without a field that may give orders: also those without a name.
+    pub(super) ordering: Vec<usize>,
     /// The columns that identify the record of a row, if it has several rows.
     pub(super) group: Vec<usize>,
     /// Columns of numbers with their fields.
     pub(super) numbers: Vec<(usize, Quantity)>,
+    /// Columns of prices and quantities that may be blank, with their fields.
+    pub(super) full: Vec<(usize, &'static str)>,
     /// Columns of dates, with their fields.
     pub(super) dates: Vec<(usize, &'static str)>,
     /// Columns of words that are neither identifiers nor names, with their fields.
@@ -109,6 +113,11 @@ impl Roles {
             let quantity = Quantity { field: rule.field.name, meaning: Meaning::of(rule), is_fraction };
             numbers.extend(of_rule.into_iter().map(|(column, _)| (column, quantity)));
         }
+        let full = columns(&|rule| {
+            matches!(Meaning::of(rule), Meaning::UnitPrice | Meaning::ItemPrice | Meaning::Count)
+                && matches!(rule.on_blank, OnBlank::Omit)
+                && rule.damaged != Damaged::Accept
+        });
         let keys: Vec<usize> = keys.into_iter().map(|(column, _)| column).collect();
         let identifiers = columns(&is_judged).into_iter().map(|(column, field)| {
             let is_of_row = layout.group.is_empty() && keys.contains(&column);
@@ -138,8 +147,17 @@ impl Roles {
             leading,
             keys,
             unmapped: layout.unused.iter().copied().take(MAX_UNMAPPED).collect(),
+            ordering: layout
+                .unused
+                .iter()
+                .take(MAX_UNMAPPED)
+                .chain(&layout.nameless)
+                .copied()
+                .take(MAX_UNMAPPED)
+                .collect(),
             group: layout.group.clone(),
             numbers,
+            full,
             dates,
             words,
             names: layout.header.names.iter().map(|name| name.trim().to_owned()).collect(),

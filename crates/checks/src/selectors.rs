@@ -3,7 +3,8 @@
 
 use sheetport_documents::write::quoted;
 use sheetport_findings::Code;
-use sheetport_sheet::{Cell, Row};
+use sheetport_mapping::words::amounts::{PriceUnit, unit_in_title};
+use sheetport_sheet::{Cell, Row, column_letters};
 
 use super::finding::Finding;
 use super::roles::Roles;
@@ -13,6 +14,8 @@ use super::words::{is_flag, is_selector, is_yes};
 const MAX_VALUES: usize = 6;
 /// Maximum length of such a value in bytes.
 const MAX_BYTES: usize = 40;
+/// Remarks give orders to one row in so many at most. More are words of the trade, such as the brand `DRAFT`.
+const FEW_OF: u64 = 50;
 /// In a sheet with fewer rows, the commonest value need not be common.
 const FEW_ROWS: u64 = 8;
 
@@ -20,8 +23,9 @@ const FEW_ROWS: u64 = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelectorCounts {
     values: Vec<(String, u64)>,
-    /// Whether the column has other values than a selector.
-    is_other: bool,
+    /// Whether the column has more different values than one that selects rows. Then only orders in capitals are kept.
+    is_free: bool,
+    filled: u64,
 }
 
 /// A column that selects rows.
@@ -34,37 +38,65 @@ pub(super) struct Selector {
 
 impl SelectorCounts {
     pub(super) fn add(&mut self, cell: &Cell<'_>) {
-        if self.is_other || cell.is_blank() {
+        if cell.is_blank() {
             return;
         }
+        self.filled += 1;
         let text = cell.shown();
         let text = text.trim();
+        if self.is_free && !is_shouted(text) {
+            return;
+        }
         if let Some((_, count)) = self.values.iter_mut().find(|(known, _)| known == text) {
             *count += 1;
         } else if self.values.len() < MAX_VALUES && text.len() <= MAX_BYTES {
             self.values.push((text.to_owned(), 1));
         } else {
-            (self.is_other, self.values) = (true, Vec::new());
+            self.is_free = true;
+            self.values.retain(|(value, _)| is_shouted(value));
+            if is_shouted(text) {
+                self.values.push((text.to_owned(), 1));
+            }
         }
     }
 
     /// Returns the values that say that a row is no ordinary record. They are the exception among `rows` rows: a list of credit notes
     /// alone is what its user wants to send.
     pub(super) fn selector(&self, column: usize, name: &str, rows: u64) -> Option<Selector> {
-        let blank = rows - self.values.iter().map(|(_, count)| count).sum::<u64>().min(rows);
+        let blank = rows - self.filled.min(rows);
+        if self.is_free {
+            let shouted = self.values.iter().map(|(_, count)| *count).sum::<u64>();
+            let are_few = rows >= FEW_ROWS && shouted <= (rows / FEW_OF).max(1);
+            let mut values: Vec<String> = self.values.iter().map(|(value, _)| value.clone()).collect();
+            values.sort();
+            return (are_few && !values.is_empty()).then_some(Selector { column, values });
+        }
         let commonest = self.values.iter().map(|(_, count)| *count).max()?.max(blank);
         let is_one_of_several = self.values.len() + usize::from(blank > 0) > 1;
         if !is_one_of_several || rows >= FEW_ROWS && commonest * 5 < rows * 3 {
             return None;
         }
         let is_flag = is_flag(name);
-        let selects = |value: &str| is_selector(value) || is_flag && is_yes(value);
+        let selects = |value: &str| is_selector(value) || has_unit(value) || is_flag && is_yes(value);
         let mut values: Vec<String> =
             self.values.iter().map(|(value, _)| value).filter(|value| selects(value)).cloned().collect();
         values.sort();
         let are_all = blank == 0 && values.len() == self.values.len();
         (!values.is_empty() && !are_all).then_some(Selector { column, values })
     }
+}
+
+/// Whether a remark says that the price of its row is that of several pieces.
+fn has_unit(text: &str) -> bool {
+    matches!(unit_in_title(text), Some(PriceUnit::Scale { .. }))
+}
+
+/// Whether a value is an order in capitals, such as `STORNIERT` among remarks.
+fn is_shouted(text: &str) -> bool {
+    text.len() <= MAX_BYTES
+        && !text.chars().any(char::is_lowercase)
+        && text.chars().any(char::is_uppercase)
+        && is_selector(text)
 }
 
 impl Selector {
@@ -76,13 +108,19 @@ impl Selector {
         let text = cell.shown();
         let text = text.trim();
         let value = self.values.iter().find(|value| *value == text)?;
-        let header = quoted(roles.name_of(self.column));
+        let header = match roles.name_of(self.column) {
+            "" => quoted(&column_letters(self.column)),
+            name => quoted(name),
+        };
         Some(Finding {
             code: Code::Selector,
             column: self.column,
             field: "",
             value: value.clone(),
-            message: "says that the row is no ordinary record, and the template does not read it".to_owned(),
+            message: match has_unit(value) {
+                true => "says that the price is one of several pieces, and the template does not read it".to_owned(),
+                false => "says that the row is no ordinary record, and the template does not read it".to_owned(),
+            },
             remedy: format!(
                 "to leave such rows out, add skip_where = {{ column = {header}, matches = '^{}$' }} to [sheet] in the template; to send \
                  them like the others, add ignored = [{header}]",
@@ -111,6 +149,7 @@ mod tests {
         assert_eq!(selected("Command", &["MERGE", "DELETE", "MERGE", "IGNORE"]), ["DELETE", "IGNORE"]);
         assert_eq!(selected("Art", &["Rechnung", "Gutschrift", "Rechnung"]), ["Gutschrift"]);
         assert_eq!(selected("Cancelled", &["", "yes", "", ""]), ["yes"]);
+        assert_eq!(selected("Notes", &["", "price per 100 pcs", "new", ""]), ["price per 100 pcs"]);
         let mostly_paid = ["paid", "paid", "paid", "paid", "paid", "paid", "refunded", "paid", "pending"];
         assert_eq!(selected("Financial Status", &mostly_paid), ["refunded"]);
     }
@@ -120,7 +159,9 @@ mod tests {
         assert!(selected("Type", &["Credit note", "Credit note"]).is_empty());
         assert!(selected("Color", &["red", "blue", "red"]).is_empty());
         assert!(selected("Is stocked", &["yes", "no", "yes"]).is_empty());
-        // A column of many words is no selector.
+        // A column of many words is no selector, but remarks may shout.
+        assert_eq!(selected("Notes", &["a", "b", "c", "d", "e", "f", "STORNIERT!", "g"]), ["STORNIERT!"]);
+        assert!(selected("Brand", &["a", "b", "c", "d", "e", "f", "DRAFT", "DRAFT"]).is_empty());
         assert!(selected("Name", &["a", "b", "c", "d", "e", "f", "delete", "g"]).is_empty());
     }
 }

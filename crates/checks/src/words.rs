@@ -21,8 +21,8 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 });
 
 /// Returns whether a value says that its row is no ordinary record: `DELETE`, `Credit note`, `cancelled`.
-pub(super) fn is_selector(value: &str) -> bool {
-    let value = value.trim().to_lowercase();
+pub fn is_selector(value: &str) -> bool {
+    let value = value.trim_matches(|c: char| c.is_whitespace() || "!.*?-–—_#[]()<>\"'".contains(c)).to_lowercase();
     WORDS.selectors.contains(&value)
 }
 
@@ -43,7 +43,9 @@ mod tests {
 
     #[test]
     fn whole_values_select_rows() {
-        for value in ["DELETE", " cancelled", "Credit note", "Gutschrift", "annulé", "取消"] {
+        for value in
+            ["DELETE", " cancelled", "Credit note", "Gutschrift", "annulé", "取消", "do not import!", "** DRAFT **"]
+        {
             assert!(is_selector(value), "{value}");
         }
         for value in ["", "Deleted scenes", "invoice", "paid", "Skipper"] {

@@ -227,6 +227,7 @@ codes! {
         BlankColumn = "blank-column", File, All, [];
         Guess = "guess", Template, Nothing, [];
         MisspeltColumn = "misspelt-column", Template, Nothing, [];
+        ContradictedTitle = "contradicted-title", Template, Nothing, [];
         HiddenRows = "hidden-rows", File, All, [];
         HiddenColumns = "hidden-columns", File, All, [];
         MergedCells = "merged-cells", File, All, [];
@@ -317,7 +318,9 @@ impl Code {
     /// nobody is asked. A row with such a finding that is a warning is sent.
     pub fn asks(self) -> Option<Asks> {
         match self {
-            Code::ForeignSheet | Code::OtherTemplate | Code::MisspeltColumn => Some(Asks::File),
+            Code::ForeignSheet | Code::OtherTemplate | Code::MisspeltColumn | Code::ContradictedTitle => {
+                Some(Asks::File)
+            }
             Code::DoesNotAddUp
             | Code::ImplausibleDate
             | Code::NoName

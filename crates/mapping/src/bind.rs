@@ -67,6 +67,8 @@ pub struct Layout {
     pub status: Option<usize>,
     /// Columns without a field.
     pub unused: Vec<usize>,
+    /// Columns without a field and without a name.
+    pub nameless: Vec<usize>,
     /// Unused columns with a usual name for a field that is read from another column.
     pub rivals: Vec<Rival>,
     /// Unused columns with almost the name of a missing column.
@@ -246,7 +248,8 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
             || fill_within.contains(&index)
             || ignored.contains(&index)
     };
-    let unused: Vec<usize> = (0..width).filter(|index| !used(*index) && !names[*index].trim().is_empty()).collect();
+    let (nameless, unused): (Vec<usize>, Vec<usize>) =
+        (0..width).filter(|index| !used(*index)).partition(|index| names[*index].trim().is_empty());
     let is_report = width < names.len();
     let status = report_column(names, "status");
     let drifted = drifted(template, &columns, names, &unused);
@@ -267,6 +270,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
         is_defused,
         status,
         unused,
+        nameless,
         rivals,
         drifted,
         facts: Facts::default(),

@@ -56,6 +56,14 @@ pub enum Constant {
 }
 
 impl Constant {
+    /// Returns the text that all records get.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Constant::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Checks the constant like a value of the sheet.
     pub(super) fn check(&self, checks: &Checks) -> Result<(), Cause> {
         match self {

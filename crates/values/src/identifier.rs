@@ -166,6 +166,10 @@ pub fn stand_in(text: &str) -> Option<Damage> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
+    // A reference to a blank cell is 0 in a workbook.
+    if text == "0" {
+        return Some(Damage::Placeholder);
+    }
     // Names of emoji are names; signs of a keyboard alone are none.
     if text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || DASHES.contains(&c)) {
         return Some(Damage::Placeholder);

@@ -138,3 +138,98 @@ fn rows_that_break_an_order_or_agree_with_no_other_row_are_asked_about() {
         assert_eq!(rejected, Some(u64::from(says.contains("between rows"))), "{says}");
     }
 }
+
+#[test]
+fn lines_above_the_header_that_the_template_contradicts_hold_the_file_back() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let list =
+        |title: &str| format!("Preisliste 2026;;\n{title};;\n\nSKU;Name;Price\nA-1;Axe;150,00\nA-2;Bolt;250,00\n");
+    place.write("eur.toml", "extends = \"items\"\n[fields.currency]\nvalue = \"EUR\"\n");
+    for (title, says) in [
+        ("Alle Preise je 100 Stück", "add scale = 0.01 below [fields.price]"),
+        ("ENTWURF – nicht verwenden", "is the list to be sent at all?"),
+        ("All prices in USD", "the amounts are sent in EUR"),
+    ] {
+        place.write("list.csv", list(title));
+        let held = served.sheetport(&place, ["upload", "list.csv", "-t", "eur.toml"]).exits(3);
+        held.shows(&[title, says, "--accept contradicted-title"]);
+        assert!(items(&served).is_empty(), "{title}");
+        let german = place.sheetport(["--lang", "de", "check", "list.csv", "-t", "eur.toml"]).exits(3);
+        german.shows(&["steht über der Überschrift"]);
+    }
+    for title in ["Stand: 01.11.2026", "Alle Preise in EUR", "Preise je Stück", "Die 100 besten Artikel"] {
+        place.write("list.csv", list(title));
+        place.sheetport(["check", "list.csv", "-t", "eur.toml"]).exits(0);
+    }
+    // The line that the hint names, and the answer for good.
+    place.write("list.csv", list("Alle Preise je 100 Stück"));
+    place.write("per.toml", "extends = \"eur.toml\"\n[fields.price]\ncolumn = \"Price\"\nscale = 0.01\n");
+    served.sheetport(&place, ["upload", "list.csv", "-t", "per.toml"]).exits(0);
+    assert_eq!(items(&served), ["A-1", "A-2"]);
+    assert_eq!(
+        served.get("/v1/public/items?page=1&limit=1")["data"][0]["price"].as_f64().map(|price| price < 3.0),
+        Some(true)
+    );
+    place.write("all.toml", "extends = \"eur.toml\"\naccept = [\"contradicted-title\"]\n");
+    place.sheetport(["check", "list.csv", "-t", "all.toml"]).exits(0);
+}
+
+#[test]
+fn prices_below_cost_and_remarks_beside_rows_are_asked_about() {
+    let place = Place::new();
+    let list = |change: &dyn Fn(u64, &mut [String; 5])| {
+        (1..=24).fold("SKU,Name,Price,Purchase price,\n".to_owned(), |mut rows, nth| {
+            let cents = 137 * nth + 200;
+            let money = |cents: u64| format!("{}.{:02}", cents / 100, cents % 100);
+            let cost = cents * (50 + nth * 7 % 30) / 100;
+            let mut row = [format!("A-{nth}"), format!("Item {nth}"), money(cents), money(cost), String::new()];
+            change(nth, &mut row);
+            rows.push_str(&format!("{}\n", row.join(",")));
+            rows
+        })
+    };
+    let healthy = list(&|_, _| {});
+    place.write("a.csv", &healthy);
+    let checked = place.sheetport(["check", "a.csv", "-t", "items", "--json"]).exits(0).json();
+    assert_eq!(checked["warnings"], serde_json::json!([]));
+    place.write(
+        "a.csv",
+        list(&|nth, row| {
+            if nth == 9 {
+                row[3] = "15.00".to_owned()
+            }
+        }),
+    );
+    place.sheetport(["check", "a.csv", "-t", "items"]).exits(3).shows(&["is below 'Purchase price', 15.00"]);
+    place.write("a.csv", healthy.replace("Price,Purchase price", "Purchase price,Price"));
+    place.sheetport(["check", "a.csv", "-t", "items"]).exits(3).shows(&["is below 'Purchase price' in 24 of 24 rows"]);
+    place.write(
+        "a.csv",
+        list(&|nth, row| {
+            if nth == 9 {
+                row[4] = "DRAFT".to_owned()
+            }
+        }),
+    );
+    let drafted = place.sheetport(["check", "a.csv", "-t", "items"]).exits(3);
+    drafted.shows(&["'DRAFT' says that the row is no ordinary record", "skip_where = { column = \"E\""]);
+    place.write(
+        "a.csv",
+        list(&|nth, row| {
+            if nth == 9 {
+                row[2].clear()
+            }
+        }),
+    );
+    place.sheetport(["check", "a.csv", "-t", "items"]).exits(0).shows(&["is blank, unlike the others"]);
+    place.write(
+        "a.csv",
+        list(&|nth, row| {
+            if nth == 9 {
+                row[1] = "0".to_owned()
+            }
+        }),
+    );
+    place.sheetport(["check", "a.csv", "-t", "items"]).exits(3).shows(&["'0' stands for a missing value"]);
+}

@@ -1,6 +1,7 @@
 //! Arithmetic of rows: columns that are the product, the sum or the percentage of others. It is rare by chance and exact where it is
 //! meant, so it tells what a column is whatever its name says, and which rows were mistyped.
 
+mod cost;
 mod meaning;
 mod numbers;
 mod rates;
@@ -11,6 +12,7 @@ mod usual;
 
 use sheetport_sheet::Row;
 
+use self::cost::Margin;
 use self::meaning::{Contradiction, contradictions};
 use self::numbers::{Cells, Notations};
 use self::rates::{Rates, rates};
@@ -50,6 +52,7 @@ pub(super) struct Calculations {
     proportions: Vec<Proportion>,
     bounds: Vec<Bound>,
     usual: Vec<Usual>,
+    margin: Option<Margin>,
 }
 
 impl Reservoir {
@@ -102,11 +105,12 @@ impl Reservoir {
         // The largest number is known only if all rows are.
         let bounds = if self.rows.len() < ROWS { sizes::bounds(roles, &table) } else { Vec::new() };
         let usual = usual::usual(roles, &table, &self.rows, &self.items);
-        let is_plain = relations.is_empty() && contradictions.is_empty() && rates.is_empty();
+        let margin = cost::margin(roles, &table);
+        let is_plain = margin.is_none() && relations.is_empty() && contradictions.is_empty() && rates.is_empty();
         if is_plain && proportions.is_empty() && bounds.is_empty() && usual.is_empty() {
             return Calculations::default();
         }
-        Calculations { notations, relations, contradictions, rates, proportions, bounds, usual }
+        Calculations { notations, relations, contradictions, rates, proportions, bounds, usual, margin }
     }
 }
 
@@ -137,6 +141,9 @@ impl Calculations {
         found.extend(broken.filter(|finding| !is_contradicted(finding.column)));
         found.extend(self.proportions.iter().find_map(|proportion| proportion.judge(roles, &self.notations, row)));
         found.extend(self.usual.iter().find_map(|usual| usual.judge(roles, &self.notations, row)));
+        let below = self.margin.iter().filter_map(|margin| margin.judge(roles, &self.notations, row));
+        let below: Vec<Finding> = below.filter(|it| !found.iter().any(|known| known.column == it.column)).collect();
+        found.extend(below);
         // A calculation that holds confirms a large number.
         let is_confirmed = |column: usize| self.tried(column, row).iter().any(|(_, holds, _)| *holds);
         let large = self.bounds.iter().filter_map(|bound| bound.judge(&self.notations, row));

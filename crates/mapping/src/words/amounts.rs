@@ -20,6 +20,8 @@ struct Amounts {
     measures: HashSet<String>,
     #[serde(deserialize_with = "normalized")]
     not_measures: HashSet<String>,
+    #[serde(deserialize_with = "normalized")]
+    figures: HashSet<String>,
     scales: Vec<Scale>,
     per: Per,
     price_units: PriceUnits,
@@ -77,6 +79,9 @@ const CURRENCIES: [&str; 7] = ["€", "$", "£", "eur", "usd", "chf", "gbp"];
 
 /// Shorter words are not searched for at the end of a compound.
 const MIN_OF_COMPOUND: usize = 5;
+
+/// Shorter words do not begin others: `preis` and `preise`, but not `cena` and `cenacle`.
+const MIN_OF_TITLE: usize = 5;
 
 /// Returns whether the numbers below a header are certainly amounts, such as prices and weights, and neither codes nor dates.
 pub(crate) fn is_measure(header: &str) -> bool {
@@ -146,6 +151,17 @@ pub fn price_unit(header: &str) -> Option<PriceUnit> {
     };
     let known = AMOUNTS.scales.iter().find_map(|scale| Some((scale.factor, scale.words.iter().find(has)?)));
     known.and_then(|(factor, words)| scale(factor, words))
+}
+
+/// Returns the unit of all prices that a line above the header names: `Preise je 100 Stück`, `All amounts in thousand EUR`. A title without
+/// a word for amounts is about something else.
+pub fn unit_in_title(title: &str) -> Option<PriceUnit> {
+    let words = normalize::words(title);
+    let is_about_amounts = |word: &String| {
+        let begins = |measure: &&String| measure.len() >= MIN_OF_TITLE && word.starts_with(measure.as_str());
+        AMOUNTS.measures.iter().chain(&AMOUNTS.figures).any(|measure| begins(&measure) || word == measure)
+    };
+    price_unit(title).filter(|_| words.iter().any(is_about_amounts))
 }
 
 /// Returns the number of pieces per price, if it is a power of ten, so that prices stay exact.
@@ -259,6 +275,33 @@ mod tests {
             "単価",
         ] {
             assert_eq!(price_unit(header), None, "{header}");
+        }
+    }
+
+    #[test]
+    fn units_of_prices_are_found_in_titles() {
+        for title in [
+            "Preise je 100 Stück",
+            "All prices per 1000 pcs",
+            "Alle Angaben in TEUR",
+            "Prices in cents",
+            "Prix par 100 pièces",
+        ] {
+            assert!(
+                matches!(unit_in_title(title), Some(PriceUnit::Scale { .. })),
+                "{title}: {:?}",
+                unit_in_title(title)
+            );
+        }
+        for title in [
+            "Prices per piece",
+            "The top 100 articles",
+            "100 pcs",
+            "Thousand Islands Ltd.",
+            "Preisliste 2026",
+            "50 Cent",
+        ] {
+            assert_eq!(unit_in_title(title), None, "{title}");
         }
     }
 

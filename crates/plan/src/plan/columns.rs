@@ -123,6 +123,7 @@ mod tests {
             is_defused: false,
             status: None,
             unused: Vec::new(),
+            nameless: Vec::new(),
             rivals: Vec::new(),
             drifted: Vec::new(),
             facts: Facts::default(),

@@ -13,4 +13,5 @@ pub(crate) mod repeated;
 pub(crate) mod row_problems;
 pub(crate) mod suspects;
 pub(crate) mod tables_read;
+pub(crate) mod titles;
 pub(crate) mod twice_encoded;

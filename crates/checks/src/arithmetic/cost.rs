@@ -1,0 +1,127 @@
+//! Prices below the cost beside them. One among many is a mistake of its row; many are exchanged columns, or one that was sorted alone.
+
+use sheetport_findings::Code;
+use sheetport_sheet::Row;
+
+use super::numbers::{Notations, Table};
+use crate::finding::Finding;
+use crate::roles::{Meaning, Roles};
+
+/// Fewest rows by which one price is below its cost and the others are not.
+const FEWEST: usize = 20;
+/// Fewest rows by which nine of ten prices below their cost are exchanged with it.
+const FEWEST_EXCHANGED: usize = 3;
+/// Fewest rows by which a quarter is too many: clearance sales are a few.
+const FEWEST_MIXED: usize = 10;
+
+/// A price that is usually above the cost, or strangely below it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Margin {
+    price: usize,
+    field: &'static str,
+    cost: usize,
+    /// The number of rows below cost among those compared, if they are too many for mistakes of single rows.
+    many: Option<(usize, usize)>,
+}
+
+/// Returns the margin of the items of a sheet with price and cost, if some of them have none.
+pub(super) fn margin(roles: &Roles, table: &Table) -> Option<Margin> {
+    let column = |field: &str| {
+        let of_field =
+            |quantity: &crate::roles::Quantity| quantity.meaning == Meaning::ItemPrice && quantity.field == field;
+        roles.numbers.iter().find(|(_, quantity)| of_field(quantity))
+    };
+    let ((price, quantity), (cost, _)) = (column("price")?, column("purchasePrice")?);
+    let pairs = table.column(*price)?.values.iter().zip(&table.column(*cost)?.values);
+    let pairs = pairs.filter_map(|(price, cost)| Some(((*price)?.value, (*cost)?.value)));
+    let compared = pairs.filter(|(price, cost)| *price > 0.0 && *cost > 0.0 && price != cost);
+    let (all, below) =
+        compared.fold((0, 0), |(all, below), (price, cost)| (all + 1, below + usize::from(price < cost)));
+    let are_exchanged = all >= FEWEST_EXCHANGED && below * 10 >= all * 9;
+    let are_mixed = all >= FEWEST_MIXED && below * 4 > all;
+    let are_few = all >= FEWEST && (1..=(all / 50).max(1)).contains(&below);
+    let many = (are_exchanged || are_mixed).then_some((below, all));
+    (many.is_some() || are_few).then_some(Margin { price: *price, field: quantity.field, cost: *cost, many })
+}
+
+impl Margin {
+    pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
+        let (price, cost) = (notations.number(self.price, row)?.value, notations.number(self.cost, row)?.value);
+        if self.many.is_none() && (price <= 0.0 || price >= cost) {
+            return None;
+        }
+        let shown = |column: usize| row.get(column).shown().trim().to_owned();
+        let name = roles.name_of(self.cost);
+        let (code, message, remedy) = match self.many {
+            None => (
+                Code::UnlikeOthers,
+                format!("is below '{name}', {}, unlike the others", shown(self.cost)),
+                "correct the cell that is wrong; if both are right, send the row with --accept unlike-others",
+            ),
+            Some((below, all)) => (
+                Code::OtherMeaning,
+                format!("is below '{name}' in {below} of {all} rows"),
+                "exchange the columns in the template, or restore the file if a column was sorted alone; if all are right, \
+                 use --accept other-meaning",
+            ),
+        };
+        Some(Finding {
+            code,
+            column: self.price,
+            field: self.field,
+            value: shown(self.price),
+            message,
+            remedy: remedy.to_owned(),
+            is_warning: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sheetport_sheet::Cell;
+
+    use super::super::numbers::Cells;
+    use super::*;
+    use crate::roles::Quantity;
+
+    /// Returns the prices that are below cost.
+    fn below(pairs: &[(f64, f64)]) -> Vec<f64> {
+        let money = |field| Quantity { field, meaning: Meaning::ItemPrice, is_fraction: false };
+        let numbers = vec![(0, money("price")), (1, money("purchasePrice"))];
+        let roles = Roles { numbers, names: vec!["Price".to_owned(), "Cost".to_owned()], ..Roles::default() };
+        let row = |(number, (price, cost)): (u64, &(f64, f64))| {
+            let mut row = Row::default();
+            row.clear(number);
+            row.push(Cell::Number(*price));
+            row.push(Cell::Number(*cost));
+            row
+        };
+        let rows: Vec<Row> = (2..).zip(pairs).map(row).collect();
+        let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1], &[])).collect();
+        let notations = Notations::of(&[0, 1], &cells);
+        let Some(margin) = margin(&roles, &notations.table(&[0, 1], &cells)) else { return Vec::new() };
+        let is_below = |row: &&Row| margin.judge(&roles, &notations, row).is_some();
+        rows.iter().filter(is_below).filter_map(|row| notations.number(0, row)).map(|price| price.value).collect()
+    }
+
+    #[test]
+    fn prices_below_cost_are_found_where_they_are_few_or_many() {
+        let mut pairs: Vec<(f64, f64)> = (1..=24).map(|n| (f64::from(n) * 1.5 + 0.3, f64::from(n))).collect();
+        assert_eq!(below(&pairs), [0.0; 0]);
+        pairs[5].0 = 5.0;
+        assert_eq!(below(&pairs), [5.0]);
+        // Clearance sales: neither one nor many.
+        (6..9).for_each(|at| pairs[at].0 = 1.0);
+        assert_eq!(below(&pairs), [0.0; 0]);
+        let exchanged: Vec<(f64, f64)> = pairs[..4].iter().map(|(price, cost)| (*cost, *price)).collect();
+        assert_eq!(below(&exchanged).len(), 4);
+        let costs = (1..=24).map(f64::from);
+        let sorted_alone: Vec<(f64, f64)> =
+            costs.clone().rev().zip(costs).map(|(price, cost)| (price * 1.5 + 0.3, cost)).collect();
+        assert_eq!(below(&sorted_alone).len(), 24);
+        // Free items, and equal prices, say nothing.
+        let free: Vec<(f64, f64)> = (1..=24).map(|n| (if n % 2 == 0 { 0.0 } else { 5.0 }, 5.0)).collect();
+        assert_eq!(below(&free), [0.0; 0]);
+    }
+}
