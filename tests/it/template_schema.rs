@@ -93,6 +93,26 @@ fn check(text: &str) -> Result<(), String> {
 }
 
 #[test]
+fn examples_of_keys_fit_the_keys() {
+    let schema = schema();
+    let mut tried = 0;
+    for table in
+        ["/properties", "/properties/sheet/properties", "/properties/unpivot/properties", "/$defs/field/properties"]
+    {
+        for (key, value) in schema.pointer(table).and_then(Value::as_object).unwrap() {
+            let Some(example) = value["examples"].get(0) else { continue };
+            let mut compiler = Compiler::new();
+            let mut schemas = Schemas::new();
+            compiler.add_resource("schema.json", schema.clone()).unwrap();
+            let index = compiler.compile(&format!("schema.json#{table}/{key}"), &mut schemas).unwrap();
+            assert!(schemas.validate(example, index).is_ok(), "{table}/{key}: {example}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 40, "{tried} examples");
+}
+
+#[test]
 fn built_in_templates_samples_and_skeletons_are_accepted() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/price-list.toml");
     let sample = fs::read_to_string(samples).unwrap();

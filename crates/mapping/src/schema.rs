@@ -64,7 +64,7 @@ fn allow_parameter(key: &mut Value) {
         return;
     }
     let Some(keys) = key.as_object_mut() else { return };
-    let shown = ["description", "default"].map(|name| (name, keys.shift_remove(name)));
+    let shown = ["description", "default", "examples"].map(|name| (name, keys.shift_remove(name)));
     let mut allowed = json!({"anyOf": [Value::Object(std::mem::take(keys)), {"$ref": "#/$defs/parameter"}]});
     for (name, value) in shown {
         if let Some(value) = value {

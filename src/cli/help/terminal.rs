@@ -6,6 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::groups::grouped;
 use crate::cli::choice::choice;
 
 /// Heading of the options shared by all commands.
@@ -40,7 +41,7 @@ fn shells() -> [(PossibleValue, Shell); 4] {
 
 /// Shortens `-h`: hides examples, exit codes and the shared options, which `--help` shows.
 pub(in crate::cli) fn with_short_help(command: Command) -> Command {
-    let mut command = command.mut_args(|argument| match argument.get_help_heading() {
+    let mut command = grouped(command).mut_args(|argument| match argument.get_help_heading() {
         Some(GLOBAL) => argument.hide_short_help(true),
         _ => argument,
     });
@@ -51,7 +52,7 @@ pub(in crate::cli) fn with_short_help(command: Command) -> Command {
         "sheetport" => {
             "`sheetport COMMAND --help` describes a command, `sheetport --help` has the global options and the exit codes."
         }
-        _ => "`--help` has examples and the global options.",
+        _ => "`--help` has all flags, examples and the global options.",
     };
     command.after_help(more).mut_subcommands(with_short_help)
 }

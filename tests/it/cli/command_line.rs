@@ -8,14 +8,14 @@ use super::process::{Place, name};
 #[test]
 fn help_comes_in_two_lengths() {
     let place = Place::new();
-    let short = place.sheetport(["upload", "-h"]).exits(0).shows(&["--dry-run", "--help` has examples"]);
+    let short = place.sheetport(["upload", "-h"]).exits(0).shows(&["--dry-run", "--help` has all flags"]);
     let long = place.sheetport(["upload", "--help"]).exits(0).shows(&[
         "--dry-run",
         "Examples:",
         "Global options:",
         "--base-url",
     ]);
-    for words in ["Examples:", "--base-url", "SHEETPORT_"] {
+    for words in ["Examples:", "--base-url", "SHEETPORT_", "--for-supplier"] {
         assert!(!short.stdout.contains(words), "{words} is in {}", short.stdout);
     }
     assert!(short.stdout.len() < long.stdout.len());

@@ -21,6 +21,26 @@ fn help_explains_commands_and_codes() {
 }
 
 #[test]
+fn help_explains_keys_states_and_exit_codes() {
+    let place = Place::new();
+    let key = place.sheetport(["help", "skip_where"]).exits(0);
+    key.shows(&["[sheet]", "rows to leave out", "skip_where = { column = \"Status\", matches = \"^inactive$\" }"]);
+    place.sheetport(["help", "lines.scale"]).exits(0).shows(&["[lines.NAME]", "Default  1", "scale = 0.01"]);
+    place.sheetport(["help", "currency"]).exits(0).shows(&["a code of problems", "[sheet]", "currency = \"EUR\""]);
+    place.sheetport(["help", "unknown"]).exits(0).shows(&["may or may not have been applied"]);
+    place.sheetport(["help", "3"]).exits(0).shows(&["some rows need fixing"]);
+    place.sheetport(["help", "130"]).exits(0).shows(&["stopped by a signal"]);
+    place.sheetport(["help", "keys"]).exits(0).shows(&["sheet.fill_down", "fields.NAME.on_blank", "group.by"]);
+    place.sheetport(["help", "fill_dwn"]).exits(2).says(&["help fill_down"]);
+    // A command explains itself, and the key of the same name is found by its table.
+    place.sheetport(["help", "check"]).exits(0).shows(&["Usage: sheetport check"]);
+    place.sheetport(["help", "fields.check"]).exits(0).shows(&["check = \"gtin\""]);
+    let json = place.sheetport(["help", "3", "--json"]).exits(0).json();
+    assert_eq!((&json["exit"]["code"], &json["keys"]), (&3.into(), &serde_json::json!([])));
+    place.sheetport(["--lang", "de", "help", "fill_down"]).exits(0).shows(&["Bedeutung", "Zeile"]);
+}
+
+#[test]
 fn a_check_names_the_help_of_its_problems() {
     let place = Place::new();
     place.write("items.csv", "SKU,Price\nA,1.50\nB,on request\n");
