@@ -14,7 +14,6 @@ use sheetport_client::auth::Credentials;
 use sheetport_client::{Client, ConnectOptions, KnownSizes, Pace, PageSize};
 use sheetport_export::{self as export, Clock, ExportOptions, Job as Export, Output, Source};
 use sheetport_records::item::LIST;
-use sheetport_sheet::write::FileFormat;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::child::{Sample, Seen, Server, timed};
@@ -115,10 +114,12 @@ fn exported(
         source: Source::List(&LIST),
         output: Output::File {
             pattern: path.to_string_lossy().into_owned(),
-            format: FileFormat::of(&path).ok_or("no such format")?,
+            format: export::Format::of(&path).ok_or("no such format")?,
         },
         changes: None,
+        latest: None,
         template: None,
+        details: None,
         options: ExportOptions { concurrency: CONNECTIONS, ..ExportOptions::default() },
         page_size,
         home: home.path().to_owned(),

@@ -14,15 +14,18 @@ use super::choice::choice;
 use super::flag_groups::Pacing;
 
 const EXAMPLES: &str = "\
-The extension determines the format: .csv, .tsv or .ndjson, each optionally with .gz or .zst, or .xlsx; - is standard
-output. A manifest next to the file says how completeness was checked. A file that may be incomplete is called
-FILE.incomplete, and the exit code is 8. To continue an interrupted export, run the same command again within an hour.
-In .xlsx, text longer than 32,767 characters is cut, with a warning.
+The extension determines the format: .csv, .tsv or .ndjson, each optionally with .gz or .zst, or .xlsx, .parquet or .db
+(SQLite); - is standard output. A manifest next to the file says how completeness was checked. A file that may be
+incomplete is called FILE.incomplete, and the exit code is 8. To continue an interrupted export, run the same command
+again within an hour. A database is updated, and keeps the rows of records that are gone. In .xlsx, text longer than
+32,767 characters is cut, with a warning.
 
 Examples:
   sheetport export items -o items.xlsx
-  sheetport export orders -o orders.csv.gz --explode items --rate 600/min
+  sheetport export orders -o orders.csv.gz --lines --explode items --rate 600/min
+  sheetport export items -o items.csv --columns id,name,price --where 'price > 10' --sort=-price
   sheetport export items orders companies -o all.xlsx
+  sheetport export items orders -o records.db
   sheetport export items -o 'items-{date}.csv' --keep 14 --min-ratio 0.8
   sheetport export items -o deltas.csv --since last --append
   sheetport export items -o items.csv --changes 'changes-{date}.xlsx'
@@ -30,6 +33,7 @@ Examples:
   sheetport export items -o - --format ndjson";
 
 /// Help headings.
+const ROWS: &str = "Columns and rows";
 const FORMAT: &str = "Format";
 const NIGHTLY: &str = "Scheduled exports";
 const BY_ID: &str = "Export by id";
@@ -37,7 +41,7 @@ const BY_ID: &str = "Export by id";
 #[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES)]
 pub struct Export {
-    /// Records to export; several become the sheets of a workbook, or a file each if the name has {kind}
+    /// Records to export; several become the sheets of a workbook, the tables of a database, or a file each if the name has {kind}
     #[arg(required = true, value_parser = choice(EXPORTABLE.map(exportable)))]
     pub records: Vec<&'static str>,
     /// File; one of an earlier export is replaced when this one is complete; - for standard output. {kind}, {date}, {time} and {workspace} are
@@ -60,6 +64,8 @@ pub struct Export {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "ids")]
     pub page_size: Option<u32>,
     #[command(flatten)]
+    pub rows: TableRows,
+    #[command(flatten)]
     pub look: Look,
     #[command(flatten)]
     pub nightly: Nightly,
@@ -69,15 +75,35 @@ pub struct Export {
     pub pacing: Pacing,
 }
 
-/// Columns and format.
+/// Columns and rows.
+#[derive(Args, Debug, Default)]
+pub struct TableRows {
+    /// Columns in this order: fields such as id or address.city, and computed ones such as 'margin=price - cost'
+    #[arg(long, help_heading = ROWS, value_name = "COLUMNS")]
+    pub columns: Vec<String>,
+    /// Only records for which this expression is true; more than one: all of them
+    #[arg(long = "where", help_heading = ROWS, value_name = "CONDITION", allow_hyphen_values = true)]
+    pub conditions: Vec<String>,
+    /// Order of the records, such as -updated_at,name; a minus sorts from the highest
+    #[arg(long, help_heading = ROWS, value_name = "FIELDS", allow_hyphen_values = true)]
+    pub sort: Vec<String>,
+    /// Other headers, such as price=Preis
+    #[arg(long, help_heading = ROWS, value_name = "FIELD=NAME")]
+    pub rename: Vec<String>,
+    /// Export template: columns, their order and format, and a filter
+    #[arg(short, long, help_heading = ROWS, value_name = "FILE")]
+    pub template: Option<PathBuf>,
+    /// Request each listed order by its id, because the list has no lines; with --since last, only those that changed
+    #[arg(long, help_heading = ROWS, conflicts_with_all = ["ids", "changes"])]
+    pub lines: bool,
+    /// Write one row per element of this array, such as items
+    #[arg(long, help_heading = ROWS, value_name = "FIELD")]
+    pub explode: Option<String>,
+}
+
+/// Format.
 #[derive(Args, Debug, Default)]
 pub struct Look {
-    /// Export template: columns, their order and format, and a filter
-    #[arg(short, long, help_heading = FORMAT, value_name = "FILE")]
-    pub template: Option<PathBuf>,
-    /// Write one row per element of this array, such as items
-    #[arg(long, help_heading = FORMAT, value_name = "FIELD")]
-    pub explode: Option<String>,
     /// Format of standard output [default: csv]
     #[arg(long, help_heading = FORMAT, value_name = "FORMAT", value_parser = choice(text_kinds()))]
     pub format: Option<TextKind>,
@@ -111,6 +137,9 @@ pub struct Nightly {
     /// Keep this many files of a name with {date}, and remove older ones
     #[arg(long, help_heading = NIGHTLY, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub keep: Option<u16>,
+    /// Keep a link of this name to the newest file of a name with {date}, and to its manifest
+    #[arg(long, help_heading = NIGHTLY, value_name = "FILE")]
+    pub latest: Option<PathBuf>,
     /// Keep the old file and exit with 8 if the list is smaller than this share of the previous one, such as 0.8, or if
     /// the file is of another workspace
     #[arg(long, help_heading = NIGHTLY, value_name = "SHARE", value_parser = share, conflicts_with = "ids")]

@@ -24,7 +24,7 @@ use sheetport_language::say;
 
 use crate::error::EXIT_CODES;
 
-pub use self::export::Export;
+pub use self::export::{Export, TableRows};
 pub use self::flag_groups::{Input, Mark, OfSheet, Pacing, Reading, Sending, Titles};
 pub use self::global::{Color, Global, LogFormat};
 pub use self::help::{Completions, Help, Man, Schema, language, texts};

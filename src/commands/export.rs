@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sheetport_export::{ExportOptions, Exported, Manifest, Since};
+use sheetport_export::{Choice, ExportOptions, Exported, Manifest, Since};
 use sheetport_language::{counted_in_english, message, say};
 use sheetport_operations::{self as operations, CommandLine, Context, ExportRequest, IdSource};
 use sheetport_records::Family;
@@ -12,7 +12,7 @@ use sheetport_sheet::write::{Style, TextKind};
 use super::console::Console;
 use super::console::signals::Interrupt;
 use super::next_command;
-use crate::cli::Export;
+use crate::cli::{Export, TableRows};
 use crate::error::{ErrorCode, Exit, Failure};
 use crate::settings::{Output, Settings};
 use crate::ui;
@@ -145,7 +145,7 @@ pub(super) async fn export(
 
 /// Returns the request of these flags.
 pub(super) fn request(args: &Export) -> ExportRequest {
-    let (look, nightly, by_id) = (&args.look, &args.nightly, &args.by_id);
+    let Export { rows, look, nightly, by_id, .. } = args;
     let ids = by_id.ids.clone();
     let ids = ids.map(|path| IdSource { path, column: by_id.column.clone(), external: by_id.external });
     ExportRequest {
@@ -154,8 +154,16 @@ pub(super) fn request(args: &Export) -> ExportRequest {
         family: args.family,
         output: (!is_stdout(&args.output)).then(|| args.output.clone()),
         stdout_format: look.format,
-        template: look.template.clone(),
+        template: rows.template.clone(),
+        lines: rows.lines,
+        choice: Choice {
+            columns: rows.columns.clone(),
+            conditions: rows.conditions.clone(),
+            sort: rows.sort.clone(),
+            renames: rows.rename.clone(),
+        },
         changes: nightly.changes.clone(),
+        latest: nightly.latest.clone(),
         ids,
         page_size: args.page_size,
         rate: args.pacing.rate,
@@ -166,7 +174,7 @@ pub(super) fn request(args: &Export) -> ExportRequest {
                 bom: look.bom,
                 raw: look.exact,
             },
-            explode: look.explode.clone(),
+            explode: rows.explode.clone(),
             since: nightly.since.unwrap_or_default(),
             append: nightly.append,
             verify: args.verify,
@@ -183,19 +191,27 @@ pub(super) fn request(args: &Export) -> ExportRequest {
 
 /// Returns the command for exporting again. The same command continues an interrupted export.
 fn again(args: &Export, context: &Context) -> String {
-    let Export { records, output, family, verify, replace, fresh: _, page_size, look, nightly, by_id, pacing } = args;
+    let Export { records, output, family, verify, replace, fresh: _, page_size, rows, look, nightly, by_id, pacing } =
+        args;
     let byte = |byte: u8| if byte == b'\t' { "tab".to_owned() } else { char::from(byte).to_string() };
     let since = nightly.since.map(|since| match since {
         Since::Moment(time) => time.to_string(),
         Since::Last | Since::Ever => "last".to_owned(),
     });
-    let command = CommandLine::new(context, &format!("export {}", records.join(" ")))
-        .short('o', "output", output)
+    let TableRows { columns, conditions, sort, rename, template, lines, explode } = rows;
+    let mut command = CommandLine::new(context, &format!("export {}", records.join(" "))).short('o', "output", output);
+    for (flag, texts) in [("columns", columns), ("where", conditions), ("sort", sort), ("rename", rename)] {
+        for text in texts {
+            command = command.flag(flag, Some(text));
+        }
+    }
+    let command = command
         .flag("family", family.map(Family::name))
         .switch("verify", *verify)
         .flag("page-size", page_size.map(|size| size.to_string()))
-        .flag("template", look.template.as_ref())
-        .flag("explode", look.explode.as_ref())
+        .flag("template", template.as_ref())
+        .switch("lines", *lines)
+        .flag("explode", explode.as_ref())
         .flag("format", look.format.map(TextKind::name))
         .flag("locale", look.locale.map(|comma| if comma.0 { "de" } else { "en" }))
         .flag("delimiter", look.delimiter.map(byte))
@@ -205,6 +221,7 @@ fn again(args: &Export, context: &Context) -> String {
         .switch("append", nightly.append)
         .flag("changes", nightly.changes.as_ref())
         .flag("keep", nightly.keep.map(|number| number.to_string()))
+        .flag("latest", nightly.latest.as_ref())
         .flag("min-ratio", nightly.min_ratio.map(|share| share.to_string()))
         .switch("allow-empty", nightly.allow_empty)
         .switch("replace", *replace)
@@ -236,8 +253,10 @@ pub(super) fn as_json(exported: &Exported) -> Value {
         "older": manifest.older,
         "left_out": manifest.left_out,
         "cut": manifest.cut,
+        "new_columns": manifest.new_columns,
         "defused": manifest.defused,
         "not_found": manifest.not_found,
+        "gone": manifest.gone,
         "not_found_file": exported.not_found,
         "complete": manifest.complete,
         "how": manifest.how,
@@ -247,6 +266,7 @@ pub(super) fn as_json(exported: &Exported) -> Value {
         "changes_cut": manifest.changes_cut,
         "changes_defused": manifest.changes_defused,
         "removed": exported.removed,
+        "latest": exported.latest,
     })
 }
 
@@ -290,8 +310,9 @@ pub(super) fn print(exported: &Exported) {
     }
     let counts = [
         (manifest.older, "unchanged since", manifest.since.as_deref()),
-        (manifest.left_out, "left out by the template", None),
+        (manifest.left_out, "left out by the conditions", None),
         (manifest.defused, "kept from running as a formula by an apostrophe", None),
+        (manifest.gone, "removed before their lines were requested", None),
         (manifest.not_found, "not found, listed in", exported.not_found.as_deref().and_then(Path::to_str)),
     ];
     for (count, what, more) in counts.into_iter().filter(|(count, ..)| *count > 0) {

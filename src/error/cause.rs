@@ -3,6 +3,7 @@
 use sheetport_client as client;
 use sheetport_client::Stop;
 use sheetport_client::auth::StoreError;
+use sheetport_datasets as datasets;
 use sheetport_export as export;
 use sheetport_ledger as ledger;
 use sheetport_operations as operations;
@@ -130,6 +131,17 @@ pub(super) fn of_stop(stop: &Stop) -> ErrorCode {
     }
 }
 
+fn of_dataset(error: &datasets::Error) -> ErrorCode {
+    use datasets::Error as E;
+    match error {
+        E::Write(_) | E::Database(_) => ErrorCode::Local,
+        E::Foreign | E::ForeignTable { .. } | E::ChangedColumn { .. } | E::OtherOrigin { .. } => ErrorCode::Exists,
+        E::NotIncluded | E::TooManyColumns { .. } => ErrorCode::Usage,
+        E::NoId { .. } | E::Value { .. } => ErrorCode::Answer,
+        E::Locked => ErrorCode::Busy,
+    }
+}
+
 fn of_export(error: &export::Error) -> ErrorCode {
     use export::Error as E;
     match error {
@@ -138,9 +150,14 @@ fn of_export(error: &export::Error) -> ErrorCode {
         E::Page { .. } => ErrorCode::Answer,
         E::Spool { .. } => ErrorCode::Local,
         E::Internal(_) => ErrorCode::Internal,
+        E::Types { .. } => ErrorCode::Answer,
+        E::Dataset { source, .. } => of_dataset(source),
         E::Busy => ErrorCode::Busy,
-        E::Name(_) | E::Ids { .. } | E::Undecided { .. } => ErrorCode::Usage,
+        E::Name(_) | E::Ids { .. } | E::Undecided { .. } | E::NotComputed { .. } => ErrorCode::Usage,
+        E::NoField { .. } | E::SameColumns(_) => ErrorCode::Usage,
         E::NotOurs { .. } | E::ChangesKept { .. } | E::NotAppended { .. } | E::AppendedKept { .. } => ErrorCode::Exists,
+        E::LatestTaken { .. } => ErrorCode::Exists,
+        E::NoLink { .. } => ErrorCode::Local,
         E::OtherOrigin { .. } => ErrorCode::Incomplete,
     }
 }

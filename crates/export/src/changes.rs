@@ -94,6 +94,15 @@ impl RecordHashes {
         self.0.push(hashes(entry));
     }
 
+    pub(super) fn push(&mut self, hashes: Hashes) {
+        self.0.push(hashes);
+    }
+
+    /// Returns the hashes of the IDs.
+    pub(super) fn ids(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().map(|(id, _)| *id)
+    }
+
     /// Compares the hashes with the file `previous` of the previous export, and prepares the file `new`.
     pub(super) fn compare(mut self, previous: Option<&Path>, new: &Path) -> Result<Comparison, Error> {
         self.0.sort_unstable();
@@ -136,7 +145,12 @@ impl RecordHashes {
 pub(super) fn hashes(entry: &Entry<'_>) -> Hashes {
     let id = entry.id();
     let id = id.as_deref().unwrap_or(entry.json());
-    (XxHash3_64::oneshot(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes()))
+    (hash_of_id(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes()))
+}
+
+/// Returns the first of a record's hashes.
+pub(super) fn hash_of_id(id: &[u8]) -> u64 {
+    XxHash3_64::oneshot(id)
 }
 
 /// Opens a file of hashes. Returns `None` for a missing or damaged file, and for a file of another version.

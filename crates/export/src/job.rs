@@ -8,6 +8,7 @@ use sheetport_records::{List, ListedField, Single};
 use sheetport_sheet::write::{FileFormat, Style, TextKind};
 
 use super::fetch::IdFile;
+use super::format::Format;
 use super::template::Template;
 
 /// The records to export.
@@ -28,7 +29,7 @@ pub enum Output {
     File {
         /// File name, may contain `{date}` and `{workspace}`.
         pattern: String,
-        format: FileFormat,
+        format: Format,
     },
     /// Text, because standard output may be a terminal.
     Stdout { kind: TextKind },
@@ -64,11 +65,16 @@ impl Source {
 
     /// Returns the name of the list, or of the single records.
     pub fn name(&self) -> &'static str {
-        self.fields().1
+        self.layout().1
+    }
+
+    /// Returns the contract's fields of the records.
+    pub fn fields(&self) -> &'static [ListedField] {
+        self.layout().0
     }
 
     /// Returns the contract's fields of the records, and the name of the list or of the single records.
-    pub(super) fn fields(&self) -> (&'static [ListedField], &'static str) {
+    pub(super) fn layout(&self) -> (&'static [ListedField], &'static str) {
         match self {
             Source::List(list) => (list.fields, list.name),
             Source::Ids { single, .. } => (single.fields, single.name),
@@ -110,7 +116,11 @@ pub struct Job {
     pub output: Output,
     /// A list of records added, changed and removed since the previous export with such a list.
     pub changes: Option<ChangesFile>,
+    /// Name of a link to the newest of several dated files, with `{workspace}` as of [`Output::File`].
+    pub latest: Option<String>,
     pub template: Option<Template>,
+    /// The paths of the listed records' details, to be requested for each record.
+    pub details: Option<&'static Single>,
     pub options: ExportOptions,
     /// Number of entries to ask for per page of a list.
     pub page_size: PageSize,
@@ -135,10 +145,33 @@ impl Job {
         self.options.explode.as_deref().or(self.template.as_ref().and_then(|template| template.explode.as_deref()))
     }
 
+    /// Returns the conditions for the records.
+    pub(super) fn conditions(&self) -> Vec<String> {
+        let conditions = self.template.iter().flat_map(|template| &template.conditions);
+        conditions.map(|condition| condition.source.clone()).collect()
+    }
+
+    /// Returns the order of the records, as in a template.
+    pub(super) fn order(&self) -> Vec<String> {
+        let sort = self.template.iter().flat_map(|template| &template.sort);
+        sort.map(|by| format!("{}{}", if by.descending { "-" } else { "" }, by.key.name())).collect()
+    }
+
+    /// Returns the place of the list in a database.
+    pub(super) fn database_table(&self) -> String {
+        let (_, name) = self.source.layout();
+        match self.exploded() {
+            Some(path) => format!("{name}_{}", path.replace(['.', '\\'], "_")),
+            None => name.to_owned(),
+        }
+    }
+
     /// Returns whether texts are written without protection from being run as formulas. Workbooks and NDJSON need none.
     pub(super) fn is_exact(&self) -> bool {
         let has_protection = match &self.output {
-            Output::File { format, .. } => !matches!(format, FileFormat::Xlsx) && !format.is_ndjson(),
+            Output::File { format, .. } => {
+                matches!(format, Format::Sheet(FileFormat::Text { kind, .. }) if *kind != TextKind::Ndjson)
+            }
             Output::Stdout { .. } => true,
         };
         has_protection && self.table_style().raw
@@ -154,10 +187,12 @@ impl Job {
             source: Source::List(&sheetport_records::item::LIST),
             output: Output::File {
                 pattern: path.to_str().expect("UTF-8").to_owned(),
-                format: FileFormat::of(&path).expect("a format"),
+                format: Format::of(&path).expect("a format"),
             },
             changes: None,
+            latest: None,
             template: None,
+            details: None,
             options: ExportOptions { allow_empty: true, concurrency: 3, ..ExportOptions::default() },
             page_size: PageSize::Chosen(100),
             home: folder.join("home"),

@@ -2,13 +2,14 @@
 //!
 //! [`run`] drives the steps. A [`session`] reads the list: [`fetch`] requests pages in order, and [`spool`] keeps them on disk.
 //! [`table`] turns the entries into rows of the file. [`conclude`] decides whether the file is complete, and puts the file in
-//! place. The file formats themselves are in [`sheetport_sheet::write`]. This crate knows no ledger, no object storage and no mapping
+//! place. The file formats themselves are in [`sheetport_sheet::write`], and those with types in [`sheetport_datasets`]. This crate knows no ledger, no object storage and no mapping
 //! templates.
 //!
 //! | module | purpose |
 //! |---|---|
 //! | [`job`] | the options of an export; begin here, then [`run`](mod@run) |
 //! | [`session`], [`fetch`], [`spool`] | reading: several requests at once, results in order; `client::pages` decides how far to read ahead, and when the list has ended |
+//! | [`details`], [`spooled`] | `--lines`: each listed record again by its ID; the spool read again |
 //! | [`table`], [`tables`], [`value`], [`locale`] | columns and rows, written on a separate thread |
 //! | [`conclude`] | completeness, manifest, state for the next export, `--append` |
 //! | [`changes`], [`change_list`] | `--since last` by hashes, `--changes` by whole records |
@@ -29,8 +30,10 @@
 mod change_list;
 mod changes;
 mod conclude;
+mod details;
 mod error;
 mod fetch;
+mod format;
 mod framed;
 mod job;
 #[cfg(test)]
@@ -41,16 +44,18 @@ mod session;
 #[cfg(test)]
 mod simulation;
 mod spool;
+mod spooled;
 mod table;
 mod tables;
 pub mod template;
 mod value;
 
 pub use self::changes::Changes;
-pub use self::conclude::has_date;
 pub use self::conclude::{Exported, Manifest};
-pub use self::error::{Error, NotAppended};
+pub use self::conclude::{has_date, has_time};
+pub use self::error::{ChangedType, Error, NotAppended};
 pub use self::fetch::IdFile;
+pub use self::format::Format;
 pub use self::job::{ChangesFile, Clock, ExportOptions, Job, Output, Since, Source};
 pub use self::run::{export, export_together, paths};
-pub use self::template::Template;
+pub use self::template::{Choice, ChoiceError, Template};

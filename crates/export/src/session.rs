@@ -27,7 +27,13 @@ pub(super) struct ExportSession {
     /// Flags for the new entries of pages with repeated entries, by position in the spool.
     pub(super) repeated: HashMap<u64, Vec<bool>>,
     /// Number of frames in the spool.
-    frames: u64,
+    pub(super) frames: u64,
+    /// Whether the table has the details of the list's entries, requested later.
+    has_details: bool,
+    /// Number of details in the table.
+    pub(super) details: u64,
+    /// Number of answers to requests of details that an interrupted export left in the spool.
+    pub(super) spooled_details: u64,
     /// Number of IDs not found.
     pub(super) missing: u64,
     /// Number of IDs among the missing for which the service returned another record.
@@ -73,6 +79,9 @@ impl ExportSession {
             writer,
             repeated: HashMap::new(),
             frames: 0,
+            has_details: job.details.is_some(),
+            details: 0,
+            spooled_details: 0,
             missing: 0,
             others: 0,
             asked: SAFE,
@@ -204,6 +213,14 @@ impl ExportSession {
         let mut valid_len = frames.valid_len();
         while let Some(frame) = frames.next()? {
             match frame.kind {
+                FrameKind::Detail => {
+                    self.frames += 1;
+                    self.spooled_details += 1;
+                }
+                FrameKind::Missing if self.has_details => {
+                    self.frames += 1;
+                    self.spooled_details += 1;
+                }
                 FrameKind::Missing => {
                     let missing = serde_json::from_slice::<MissingRecord>(&frame.payload);
                     self.count_missing(missing.is_ok_and(|missing| missing.is_other));
@@ -270,6 +287,9 @@ impl ExportSession {
             self.repeated.insert(self.frames, new.clone());
         }
         self.frames += 1;
+        if self.has_details {
+            return Ok(());
+        }
         self.writer.send(page, new).await
     }
 

@@ -1,21 +1,25 @@
 //! Simulates exports on many nights against a list that changes between and during pages, with faults of the service and the
 //! machine. All files are real; the service and the clocks are simulated.
 
-use std::cell::Cell;
+mod details;
+mod rows;
+mod world;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use jiff::tz::TimeZone;
 use serde_json::Value;
 use sheetport_client::auth::Credentials;
-use sheetport_client::{Client, ConnectOptions, KnownSizes, Pace, PageSize, Request, Response, TransportOutcome};
-use sheetport_records::token::REFRESH_PATH;
+use sheetport_client::{Client, ConnectOptions, KnownSizes, Pace, PageSize, Request};
 use sheetport_sheet::write::full_disk;
 use sheetport_testing::tries;
 use tokio::sync::Notify;
 
+use self::details::DETAILS;
+use self::rows::{check_changes, rows};
+use self::world::{NOW, Version, World, now, sleep};
 use super::{Clock, Error, Exported, Job, Since, export};
 
 /// Chooses a single seed.
@@ -25,6 +29,8 @@ const SEEDS: &str = "SHEETPORT_NIGHTS_SEEDS";
 /// Number of seeds, and with `SHEETPORT_LONG=1`. The 1,000 seeds, 62,000 exports of a night, ran without a fault.
 const USUAL_SEEDS: u64 = 100;
 const LONG_SEEDS: u64 = 1_000;
+/// The same for files with typed columns, whose exports differ in the last step only.
+const TYPED_SEEDS: u64 = 16;
 /// Number of tests to divide the seeds among, so that they run in parallel.
 const PARTS: u64 = 4;
 const NIGHTS: u32 = 30;
@@ -33,241 +39,6 @@ const ATTEMPTS: u32 = 6;
 /// Locked for writing while a test of this process starts another: until that one begins to run, it shares all locks on files, so an
 /// export that has just ended seems to go on.
 pub(super) static STARTS_PROCESSES: RwLock<()> = RwLock::new(());
-thread_local! {
-    /// The clock of the exporting machine, in nanoseconds since 1970. Exports read the clock on the thread of their task only.
-    static NOW: Cell<i64> = const { Cell::new(0) };
-}
-
-fn now() -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_nanos(NOW.get().unsigned_abs())
-}
-
-fn sleep(duration: Duration) {
-    NOW.set(NOW.get() + i64::try_from(duration.as_nanos()).expect("hours"));
-}
-
-/// The order of the list.
-#[derive(Clone, Copy, Debug)]
-enum Order {
-    NewestToOldest,
-    OldestToNewest,
-    LastChanged,
-}
-
-/// Response of the service to requests for too many entries per page.
-#[derive(Clone, Copy, Debug)]
-enum Paging {
-    /// This number of entries.
-    Caps(usize),
-    /// Status 400 above a hundred entries.
-    Refuses,
-    /// The default of five entries above a hundred.
-    ReturnsUsual,
-}
-
-impl Paging {
-    /// Returns the number of entries per page, or `None` for a refusal.
-    fn granted(self, asked: usize) -> Option<usize> {
-        match self {
-            Paging::Caps(most) => Some(asked.min(most)),
-            Paging::Refuses => (asked <= 100).then_some(asked),
-            Paging::ReturnsUsual => Some(if asked > 100 { 5 } else { asked }),
-        }
-    }
-}
-
-/// Clock of the service for the times of changes.
-#[derive(Clone, Copy, Debug)]
-enum Stamps {
-    /// UTC, ahead by this many seconds.
-    Skewed(i64),
-    /// Local time labelled as UTC: one hour occurs twice in the night when daylight saving time ends.
-    LocalAsUtc,
-}
-
-/// A version of a record, and the time during which it was current.
-#[derive(Clone, Debug)]
-struct Version {
-    id: u64,
-    number: u64,
-    /// The entry of the list.
-    json: String,
-    from: i64,
-    /// `i64::MAX` for the current version.
-    until: i64,
-}
-
-/// The service, and the faults planned for the exports.
-#[derive(Debug)]
-struct World {
-    rng: fastrand::Rng,
-    versions: Vec<Version>,
-    /// The indexes of the current versions, ordered by their last change.
-    current: Vec<usize>,
-    next_id: u64,
-    next_number: u64,
-    order: Order,
-    has_total: bool,
-    stamps: Stamps,
-    /// Where the service and the machine are.
-    zone: TimeZone,
-    paging: Paging,
-    /// Whether the list changes during readings.
-    is_busy: bool,
-    /// How many of a thousand requests fail.
-    faults: u64,
-    /// Number of requests until the end of an outage.
-    outage: u32,
-    has_lost_token: bool,
-    /// Number of requests until the process is killed.
-    kill_in: Option<u32>,
-    requests: u64,
-}
-
-impl World {
-    fn new(seed: u64) -> World {
-        let mut rng = fastrand::Rng::with_seed(seed);
-        let order = [Order::NewestToOldest, Order::OldestToNewest, Order::LastChanged][rng.usize(..3)];
-        let stamps = match rng.u8(..3) {
-            0 => Stamps::LocalAsUtc,
-            _ => Stamps::Skewed([0, -7_200, 10_800, -18_000][rng.usize(..4)]),
-        };
-        let paging = match rng.u8(..8) {
-            0 => Paging::Refuses,
-            1 => Paging::ReturnsUsual,
-            _ => Paging::Caps([4, 8, 16][rng.usize(..3)]),
-        };
-        let mut world = World {
-            has_total: rng.u8(..4) > 0,
-            order,
-            stamps,
-            zone: TimeZone::get("Europe/Berlin").expect("a zone of the database"),
-            paging,
-            rng,
-            versions: Vec::new(),
-            current: Vec::new(),
-            next_id: 1,
-            next_number: 1,
-            is_busy: false,
-            faults: 0,
-            outage: 0,
-            has_lost_token: false,
-            kill_in: None,
-            requests: 0,
-        };
-        for _ in 0..world.rng.u32(0..20) {
-            world.insert();
-        }
-        world
-    }
-
-    fn add_version(&mut self, id: u64) {
-        let (number, from) = (self.next_number, NOW.get());
-        let at = jiff::Timestamp::from_nanosecond(i128::from(from)).expect("a time");
-        let ahead = match self.stamps {
-            Stamps::Skewed(seconds) => seconds,
-            Stamps::LocalAsUtc => i64::from(self.zone.to_offset(at).seconds()),
-        };
-        let at = at + jiff::SignedDuration::from_secs(ahead);
-        let json = format!(r#"{{"id":"{id}","name":"{number}","updated_at":"{at}"}}"#);
-        self.versions.push(Version { id, number, json, from, until: i64::MAX });
-        self.next_number += 1;
-        self.current.push(self.versions.len() - 1);
-    }
-
-    fn insert(&mut self) {
-        let id = self.next_id;
-        self.next_id += 1;
-        self.add_version(id);
-    }
-
-    /// Ends a random current version. Returns the ID of its record.
-    fn end_version(&mut self) -> Option<u64> {
-        let place = (!self.current.is_empty()).then(|| self.rng.usize(..self.current.len()))?;
-        let version = self.current.remove(place);
-        self.versions[version].until = NOW.get();
-        Some(self.versions[version].id)
-    }
-
-    /// Inserts, changes or removes a record.
-    fn change(&mut self) {
-        match self.rng.u8(..10) {
-            0..4 => self.insert(),
-            4..8 => {
-                if let Some(id) = self.end_version() {
-                    self.add_version(id);
-                }
-            }
-            _ => drop(self.end_version()),
-        }
-    }
-
-    fn listed(&self) -> Vec<&Version> {
-        let mut listed: Vec<&Version> = self.current.iter().map(|version| &self.versions[*version]).collect();
-        match self.order {
-            Order::OldestToNewest => listed.sort_by_key(|version| version.id),
-            Order::NewestToOldest => listed.sort_by_key(|version| std::cmp::Reverse(version.id)),
-            Order::LastChanged => listed.reverse(),
-        }
-        listed
-    }
-
-    /// Answers a request, after some time.
-    fn answer(&mut self, request: &Request) -> TransportOutcome {
-        sleep(Duration::from_millis(self.rng.u64(20..400)));
-        self.requests += 1;
-        if request.path.starts_with(REFRESH_PATH) {
-            self.has_lost_token = false;
-            return response(200, r#"{"access": "renewed"}"#.to_owned());
-        }
-        if self.outage > 0 {
-            self.outage -= 1;
-            return TransportOutcome::NotSent { reason: "connection refused".to_owned() };
-        }
-        if self.has_lost_token {
-            return response(401, r#"{"message": "expired"}"#.to_owned());
-        }
-        if self.rng.u64(..1_000) < self.faults {
-            match self.rng.u8(..7) {
-                0 => return response(502, "<html>".to_owned()),
-                1 => return response(500, String::new()),
-                // The service has answered, but the answer is lost.
-                2 => return TransportOutcome::NoResponse { reason: "reset".to_owned() },
-                3 => return TransportOutcome::Truncated { status: 200, reason: "cut".to_owned(), limit: None },
-                4 => return response(429, String::new()),
-                5 => self.has_lost_token = true,
-                _ => self.outage = self.rng.u32(1..12),
-            }
-        }
-        let (_, query) = request.path.split_once("?page=").expect("a page");
-        let (page, limit) = query.split_once("&limit=").expect("a size");
-        let page: usize = page.parse().expect("a number");
-        let Some(size) = self.paging.granted(limit.parse().expect("a number")) else {
-            return response(400, r#"{"message": "limit: at most 100"}"#.to_owned());
-        };
-        let listed = self.listed();
-        let total = listed.len();
-        let entries = listed.iter().skip((page - 1) * size).take(size);
-        let entries: Vec<&str> = entries.map(|version| version.json.as_str()).collect();
-        let total = if self.has_total { format!(r#","total":{total}"#) } else { String::new() };
-        let body = format!(r#"{{"data":[{}]{total}}}"#, entries.join(","));
-        // A change between two pages. Only the total of the next page shows the change.
-        if self.is_busy && self.rng.u8(..20) == 0 {
-            self.change();
-        }
-        response(200, body)
-    }
-}
-
-fn response(status: u16, body: String) -> TransportOutcome {
-    TransportOutcome::Response(Response {
-        status,
-        body: body.into_bytes(),
-        retry_after: None,
-        redirect: None,
-        quota: None,
-    })
-}
 
 fn lock(world: &Mutex<World>) -> MutexGuard<'_, World> {
     world.lock().unwrap_or_else(PoisonError::into_inner)
@@ -284,11 +55,18 @@ enum Export {
     Deltas,
     /// The changes, appended to the same file.
     Appended,
+    /// The whole list, with typed columns.
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// The whole list or its changes, into a database that is updated.
+    Database,
 }
 
 /// The exports of one seed.
 struct Simulation {
     seed: u64,
+    /// Whether all files have typed columns.
+    is_typed: bool,
     client: Arc<Client>,
     world: Arc<Mutex<World>>,
     killed: Arc<Notify>,
@@ -314,10 +92,15 @@ impl Simulation {
             Export::Dated => ("items-{date}-{time}.ndjson", Since::Ever, false),
             Export::Deltas => ("changes-{date}-{time}.ndjson", Since::Last, false),
             Export::Appended => ("deltas.ndjson", Since::Last, true),
+            #[cfg(feature = "parquet")]
+            Export::Parquet => ("items.parquet", Since::Ever, false),
+            Export::Database if self.seed.is_multiple_of(2) => ("records.db", Since::Ever, false),
+            Export::Database => ("records.db", Since::Last, false),
         };
         let page_size = PageSize::Largest(self.known);
         let mut job = Job { page_size, ..Job::in_folder(&self.folder, pattern, clock) };
         (job.options.since, job.options.append) = (since, append);
+        job.details = (since == Since::Last && self.has_details()).then_some(&DETAILS);
         match export == Export::All && !self.seed.is_multiple_of(3) {
             true => job.with_changes(&self.folder, "lists/{date}-{time}.ndjson"),
             false => job,
@@ -382,8 +165,11 @@ impl Simulation {
                 }
                 Some(Err(error)) => {
                     assert_eq!(error.to_string().lines().count(), 1, "seed {}: {error}", self.seed);
-                    let is_expected =
-                        matches!(error, Error::Api(_) | Error::Page { .. } | Error::Sheet(_) | Error::Spool { .. });
+                    let is_expected = match &error {
+                        Error::Api(_) | Error::Page { .. } | Error::Sheet(_) | Error::Spool { .. } => true,
+                        Error::Dataset { source, .. } => matches!(source, sheetport_datasets::Error::Write(_)),
+                        _ => false,
+                    };
                     assert!(is_expected, "seed {}: {error}", self.seed);
                 }
                 None => {}
@@ -401,7 +187,9 @@ impl Simulation {
         if let Some(before) = exported.manifest.rows_before {
             assert!(rows.starts_with(&self.appended), "seed {}: earlier rows have changed", self.seed);
             let all: BTreeSet<&(u64, u64)> = rows.iter().collect();
-            assert_eq!(all.len(), rows.len(), "seed {}: nothing is appended twice: {rows:?}", self.seed);
+            // A detail may be newer than its entry of the list, and comes again with that.
+            let is_unique = all.len() == rows.len() || self.has_details();
+            assert!(is_unique, "seed {}: nothing is appended twice: {rows:?}", self.seed);
             self.appended.clone_from(&rows);
             // Includes the rows of an export that was interrupted at its end.
             self.merged = rows.iter().copied().collect();
@@ -426,7 +214,8 @@ impl Simulation {
         for row in &rows {
             assert!(versions.contains(row), "no stale row {row:?}: {}", context());
         }
-        if exported.manifest.changes_only {
+        // A database has all records, and was given the changes.
+        if exported.manifest.changes_only && path.extension().is_none_or(|extension| extension != "db") {
             self.merged.extend(rows.iter().copied());
             return;
         }
@@ -448,6 +237,10 @@ impl Simulation {
         if let Some((listed, path)) = self.listed.as_mut().zip(exported.changes_file.as_ref()) {
             for line in std::fs::read_to_string(path).expect("a list").lines() {
                 let row: Value = serde_json::from_str(line).expect("JSON");
+                // It changes along with the name.
+                if row["field"] == "price" {
+                    continue;
+                }
                 let (id, name) = (number(&row["id"]).expect("an ID"), number(&row["name"]).expect("a version"));
                 let before = match row["change"].as_str() {
                     Some("removed") => listed.remove(&id),
@@ -478,6 +271,12 @@ impl Simulation {
                 world.faults = [0, 0, 20, 100][world.rng.usize(..4)];
                 world.outage = 0;
             }
+            if self.is_typed {
+                #[cfg(feature = "parquet")]
+                self.night(Export::Parquet, true).await;
+                self.night(Export::Database, true).await;
+                continue;
+            }
             self.night(if night % 7 == 6 { Export::Dated } else { Export::All }, true).await;
             self.night(self.deltas(), true).await;
         }
@@ -486,10 +285,25 @@ impl Simulation {
             (world.is_busy, world.faults, world.outage) = (false, 0, 0);
             sleep(Duration::from_secs(3_600));
         }
+        let fresh = |world: &Mutex<World>| -> BTreeMap<u64, u64> {
+            lock(world).listed().iter().map(|version| (version.id, version.number)).collect()
+        };
+        if self.is_typed {
+            #[cfg(feature = "parquet")]
+            {
+                assert!(self.night(Export::Parquet, false).await, "seed {}", self.seed);
+                let nightly: BTreeMap<u64, u64> = rows(&self.folder.join("items.parquet")).into_iter().collect();
+                assert_eq!(nightly, fresh(&self.world), "seed {}: the Parquet file", self.seed);
+            }
+            assert!(self.night(Export::Database, false).await, "seed {}", self.seed);
+            let database = self.folder.join("records.db");
+            let nightly: BTreeMap<u64, u64> = rows(&database).into_iter().collect();
+            assert_eq!(nightly, fresh(&self.world), "seed {}: the database", self.seed);
+            return check_changes(&database);
+        }
         assert!(self.night(Export::All, false).await, "seed {}", self.seed);
         assert!(self.night(self.deltas(), false).await, "seed {}", self.seed);
-        let world = lock(&self.world);
-        let fresh: BTreeMap<u64, u64> = world.listed().iter().map(|version| (version.id, version.number)).collect();
+        let fresh = fresh(&self.world);
         let nightly: BTreeMap<u64, u64> = rows(&self.folder.join("items.ndjson")).into_iter().collect();
         assert_eq!(nightly, fresh, "seed {}: the nightly file", self.seed);
         let merged = self.merged.iter().filter(|(id, _)| fresh.contains_key(id));
@@ -497,22 +311,14 @@ impl Simulation {
     }
 }
 
-/// Returns the rows of a file: ID and version.
-fn rows(path: &Path) -> Vec<(u64, u64)> {
-    let text = std::fs::read_to_string(path).expect("a file");
-    let row = |line: &str| {
-        let mut texts = line.split('"').skip(3).step_by(4).map(|text| text.parse().expect("a number"));
-        (texts.next().expect("an ID"), texts.next().expect("a version"))
-    };
-    text.lines().map(row).collect()
-}
-
 /// Simulates every [`PARTS`]th seed from `part` on.
 #[track_caller]
-fn simulate(part: u64) {
+fn simulate(part: u64, is_typed: bool) {
     let chosen = |name| std::env::var(name).ok().map(|seed: String| seed.parse::<u64>().expect("a number"));
-    let seeds =
-        chosen(SEED).map_or(0..chosen(SEEDS).unwrap_or_else(|| tries(USUAL_SEEDS, LONG_SEEDS)), |seed| seed..seed + 1);
+    let seeds = chosen(SEED).map_or(
+        0..chosen(SEEDS).unwrap_or_else(|| tries(if is_typed { TYPED_SEEDS } else { USUAL_SEEDS }, LONG_SEEDS)),
+        |seed| seed..seed + 1,
+    );
     let seeds = seeds.filter(|seed| seed % PARTS == part);
     let world = Arc::new(Mutex::new(World::new(0)));
     let killed = Arc::new(Notify::new());
@@ -555,6 +361,7 @@ fn simulate(part: u64) {
         fastrand::seed(seed);
         let mut simulation = Simulation {
             seed,
+            is_typed,
             client: Arc::clone(&client),
             world: Arc::clone(&world),
             killed: Arc::clone(&killed),
@@ -575,20 +382,40 @@ fn simulate(part: u64) {
 
 #[test]
 fn a_month_of_nights_loses_nothing_1() {
-    simulate(0);
+    simulate(0, false);
 }
 
 #[test]
 fn a_month_of_nights_loses_nothing_2() {
-    simulate(1);
+    simulate(1, false);
 }
 
 #[test]
 fn a_month_of_nights_loses_nothing_3() {
-    simulate(2);
+    simulate(2, false);
 }
 
 #[test]
 fn a_month_of_nights_loses_nothing_4() {
-    simulate(3);
+    simulate(3, false);
+}
+
+#[test]
+fn a_month_of_nights_in_typed_files_loses_nothing_1() {
+    simulate(0, true);
+}
+
+#[test]
+fn a_month_of_nights_in_typed_files_loses_nothing_2() {
+    simulate(1, true);
+}
+
+#[test]
+fn a_month_of_nights_in_typed_files_loses_nothing_3() {
+    simulate(2, true);
+}
+
+#[test]
+fn a_month_of_nights_in_typed_files_loses_nothing_4() {
+    simulate(3, true);
 }

@@ -47,6 +47,8 @@ pub(super) enum FrameKind {
     NoPage = b'N',
     /// An ID that was not found, as JSON.
     Missing = b'M',
+    /// A listed record that was requested by its ID: the ID, a line break, and the record.
+    Detail = b'D',
 }
 
 /// A frame that was read back.
@@ -73,7 +75,7 @@ pub(super) struct Frames {
 impl FrameKind {
     fn from_byte(byte: u8) -> Option<FrameKind> {
         use FrameKind as Kind;
-        let kinds = [Kind::Begin, Kind::Size, Kind::Page, Kind::PageAgain, Kind::NoPage, Kind::Missing];
+        let kinds = [Kind::Begin, Kind::Size, Kind::Page, Kind::PageAgain, Kind::NoPage, Kind::Missing, Kind::Detail];
         kinds.into_iter().find(|kind| *kind as u8 == byte)
     }
 }

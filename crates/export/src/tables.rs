@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use sheetport_client::pages::{Entry, Page};
+use sheetport_client::pages::Entry;
 use sheetport_sheet::write::{ReadyFile, Style, ValueTable};
 
 use super::change_list::{ListLayout, Records, compare};
 use super::conclude::{Appending, ComparedRecords, FinishedExport, ListedChanges, State, WrittenFile, WrittenFiles};
+use super::details::ListedRecords;
 use super::error::Error;
-use super::spool::{FrameKind, Frames, Spool};
-use super::table::{TableStart, WriterThread};
+use super::spool::Spool;
+use super::spooled::{Entries, PageIterator};
+use super::table::{DatabaseTarget, FileTable, ReadyTable, TableStart, WriterThread};
 use super::template::Template;
 
 /// The pages of an export, as received.
@@ -18,37 +20,8 @@ pub(super) struct SpooledPages {
     pub(super) spool: Spool,
     /// Flags for the new entries of pages with repeated entries, by position in the spool.
     pub(super) repeated: HashMap<u64, Vec<bool>>,
-}
-
-/// The pages of a spool, with a flag for each new entry.
-struct PageIterator<'a> {
-    frames: Frames,
-    repeated: &'a HashMap<u64, Vec<bool>>,
-    /// Position of the next frame.
-    position: u64,
-}
-
-impl PageIterator<'_> {
-    fn next_page(&mut self) -> Result<Option<(Page, Vec<bool>)>, Error> {
-        while let Some(frame) = self.frames.next()? {
-            let position = self.position;
-            self.position += 1;
-            if matches!(frame.kind, FrameKind::Page | FrameKind::PageAgain) {
-                let page = Page::parse(frame.payload).map_err(|reason| Error::Page { page: position + 1, reason })?;
-                let new = self.repeated.get(&position).cloned().unwrap_or_else(|| vec![true; page.entries().len()]);
-                return Ok(Some((page, new)));
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Iterator for PageIterator<'_> {
-    type Item = Result<(Page, Vec<bool>), Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_page().transpose()
-    }
+    /// The frames that have the records of the table.
+    pub(super) entries: Entries,
 }
 
 /// A table to be finished.
@@ -57,7 +30,13 @@ pub(super) struct UnfinishedTable {
     pub(super) pages: SpooledPages,
     /// The hashes of the previous export and of this export.
     pub(super) hashes: (Option<PathBuf>, PathBuf),
+    /// The listed records, if the table has their details.
+    pub(super) listed: Option<ListedRecords>,
     pub(super) style: Style,
+    /// The conditions for its records.
+    pub(super) conditions: Vec<String>,
+    /// Where the list is in a database.
+    pub(super) database: Option<DatabaseTarget>,
     pub(super) appended: Option<UnfinishedFile>,
     pub(super) list: Option<UnfinishedList>,
 }
@@ -84,7 +63,7 @@ pub(super) struct UnfinishedList {
 
 impl SpooledPages {
     fn iter(&self) -> Result<PageIterator<'_>, Error> {
-        Ok(PageIterator { frames: self.spool.frames()?, repeated: &self.repeated, position: 0 })
+        PageIterator::new(&self.spool, self.entries, &self.repeated)
     }
 
     /// Passes the records that meet the conditions of the template to `each`.
@@ -113,23 +92,37 @@ pub(super) fn finish_tables(
     file: PathBuf,
     recorded: Option<&WrittenFiles>,
 ) -> Result<Vec<FinishedExport>, Error> {
-    let mut open: Option<ValueTable> = None;
+    let mut open: Option<FileTable> = None;
     let mut lists: Vec<(PathBuf, ValueTable)> = Vec::new();
     let mut finished = Vec::new();
     let mut last = None;
-    for UnfinishedTable { writer, pages, hashes: (previous, new), style, mut appended, list } in unfinished {
-        let builder = writer.finish()?;
-        let start = match (open.take(), &mut appended) {
-            (Some(table), _) => TableStart::Sheet(table),
-            (None, Some(appended)) => appended.appending.start()?,
-            (None, None) => TableStart::File { columns: Vec::new() },
+    for unfinished in unfinished {
+        let UnfinishedTable { writer, pages, hashes, listed, style, conditions, database, mut appended, list } =
+            unfinished;
+        let (previous, new) = hashes;
+        let mut builder = writer.finish()?;
+        if let Some(listed) = &listed {
+            builder.keep(listed.hashes.ids());
+        }
+        let start = match (open.take(), database, &mut appended) {
+            (Some(table), Some(target), _) => TableStart::Next(table.continued(target)),
+            (Some(table), None, _) => TableStart::Next(table),
+            (None, Some(target), _) => TableStart::Next(FileTable::database(target, &file)?),
+            (None, None, Some(appended)) => appended.appending.start()?,
+            (None, None, None) => TableStart::File { columns: Vec::new() },
         };
         let (table, mut rows) = builder.finish(start, pages.iter()?)?;
         open = Some(table);
+        if let Some(listed) = listed {
+            rows.counts.older += listed.older;
+            rows.counts.left_out += listed.left_out;
+            // The next export compares the entries of the list.
+            rows.hashes = rows.hashes.is_some().then_some(listed.hashes);
+        }
         let comparison = rows.hashes.take().map(|hashes| hashes.compare(previous.as_deref(), &new)).transpose()?;
         let changes = list.map(|list| list_changes(list, &pages, &mut lists)).transpose()?;
         let rows_before = appended.as_ref().map(|appended| appended.appending.rows_before());
-        last = Some((appended, style));
+        last = Some((appended, style, conditions));
         finished.push(FinishedExport {
             table: rows,
             comparison: comparison.unwrap_or_default(),
@@ -141,11 +134,13 @@ pub(super) fn finish_tables(
         });
     }
     let ready = open.map(|table| table.ready_as(file)).transpose()?.flatten();
-    if let (Some(ready), Some(recorded)) = (&ready, recorded) {
+    if let (Some(ReadyTable::File(ready)), Some(recorded)) = (&ready, recorded) {
         recorded.announce(ready.written())?;
     }
     match (ready, last, finished.as_mut_slice()) {
-        (Some(ready), Some((appended, style)), [single]) => put_in_place(ready, appended, style, single)?,
+        (Some(ready), Some((appended, style, conditions)), [single]) => {
+            put_in_place(ready, appended, (style, conditions), single)?;
+        }
         (Some(ready), ..) => {
             let written = ready.finish()?;
             finished.iter_mut().for_each(|export| export.written = Some(written.clone()));
@@ -164,21 +159,26 @@ pub(super) fn finish_tables(
 
 /// Puts a file with a single table in place.
 fn put_in_place(
-    ready: ReadyFile,
+    ready: ReadyTable,
     appended: Option<UnfinishedFile>,
-    style: Style,
+    (style, conditions): (Style, Vec<String>),
     export: &mut FinishedExport,
 ) -> Result<(), Error> {
-    let (columns, rows) = (export.table.columns.clone(), export.table.counts.rows);
-    let (written, file) = match appended {
-        Some(UnfinishedFile { appending, state, folder }) => {
+    let columns = export.table.columns.iter().map(|column| column.name.clone()).collect();
+    let rows = export.table.counts.rows;
+    let (written, file) = match (appended, ready) {
+        (Some(UnfinishedFile { appending, mut state, folder }), ReadyTable::File(ready)) => {
+            state.fields.clone_from(&export.table.known_fields);
             // The state names the new hashes.
             export.comparison.save()?;
+            if let Some(remembered) = &mut state.columns {
+                remembered.columns.clone_from(&export.table.columns);
+            }
             appending.finish(ready, columns, rows, state, &folder)?
         }
-        None => {
+        (_, ready) => {
             let written = ready.finish()?;
-            let file = WrittenFile::new(&written, columns, rows, style);
+            let file = WrittenFile::new(&written, columns, rows, style, conditions);
             (written, file)
         }
     };

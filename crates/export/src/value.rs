@@ -32,11 +32,21 @@ pub(super) fn value(json: Option<&str>, is_date_time: bool) -> Value<'_> {
 /// Returns a field as text, for conditions and sorting. Missing fields and nulls are empty.
 pub(super) fn text(json: Option<&str>) -> Cow<'_, str> {
     match value(json, false) {
-        Value::Blank => Cow::Borrowed(""),
         Value::Text(text) => text,
-        Value::Number(text) | Value::DateTime { text, .. } => Cow::Borrowed(text),
-        Value::Digits(digits) => Cow::Owned(digits),
-        Value::Boolean(boolean) => Cow::Borrowed(if boolean { "true" } else { "false" }),
+        Value::Number(text) => Cow::Borrowed(text),
+        other => Cow::Owned(shown(&other).to_owned()),
+    }
+}
+
+/// Returns a value as text.
+pub(super) fn shown<'v>(value: &'v Value<'_>) -> &'v str {
+    match value {
+        Value::Blank => "",
+        Value::Text(text) => text,
+        Value::Number(text) | Value::DateTime { text, .. } => text,
+        Value::Digits(digits) => digits,
+        Value::Boolean(true) => "true",
+        Value::Boolean(false) => "false",
     }
 }
 

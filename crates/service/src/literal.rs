@@ -30,10 +30,10 @@ pub(super) struct Fields {
 }
 
 /// The contract shows no field of some entries, but names records by their ids.
-const ID: &[ListedField] = &[ListedField::plain("id")];
+const ID: &[ListedField] = &[ListedField::text("id")];
 
 /// Point 2 of "Errors", and the id of the "created subscription" or "created invoice record".
-const CREATED: &[ListedField] = &[ListedField::plain("ok"), ListedField::plain("status"), ListedField::plain("id")];
+const CREATED: &[ListedField] = &[ListedField::boolean("ok"), ListedField::text("status"), ListedField::text("id")];
 
 const ENVELOPE: &[&str] = &["page", "count", "total", "message"];
 const ENVELOPE_OF_COMPANIES: &[&str] = &["page", "count", "total", "message", "ctx_id"];

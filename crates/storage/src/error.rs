@@ -32,7 +32,7 @@ impl Error {
     pub fn hint(&self) -> String {
         match self {
             Error::Address(AddressError::NotIncluded { .. }) => {
-                "published executables include it; to build one: cargo install --locked --path . --features keyring \
+                "published executables include it; to build one: cargo install --locked --path . --features keyring --features parquet \
                  --features storage"
                     .to_owned()
             }

@@ -15,7 +15,7 @@ pub fn start(_: &Handle) {
         Ok(None) => return,
         Ok(Some(_)) => {
             "this executable is built without them; build one with: cargo install --locked --path . --features \
-             keyring --features otel --features storage; or set OTEL_SDK_DISABLED=true"
+             keyring --features otel --features parquet --features storage; or set OTEL_SDK_DISABLED=true"
                 .to_owned()
         }
         Err(reason) => reason,

@@ -46,6 +46,7 @@ fn features() -> Vec<&'static str> {
     let all = [
         ("keyring", cfg!(feature = "keyring")),
         ("otel", cfg!(feature = "otel")),
+        ("parquet", cfg!(feature = "parquet")),
         ("storage", cfg!(feature = "storage")),
     ];
     all.into_iter().filter(|(_, is_included)| *is_included).map(|(name, _)| name).collect()

@@ -240,7 +240,7 @@ fn mistakes_in_an_export_template_show_their_line() {
         ("record = \"item\"\n", &["t.toml:1:10", "'item' cannot be exported", "did you mean items?"]),
         ("record = \"orders\"\n", &["is for orders", "export orders with it"]),
         ("[[columns]]\nname = \"a\"\n", &["neither a field nor a value"]),
-        ("[[columns]]\nfield = \"a\"\nvalue = 1\n", &["t.toml:3:9", "both a field and a value"]),
+        ("[[columns]]\nfield = \"a\"\nvalue = 1\n", &["t.toml:3:9", "more than one of field, text and value"]),
         ("[[columns]]\nfield = \"a\"\n[[columns]]\nfield = \"a\"\n", &["two columns are called 'a'"]),
         ("[[columns]]\nfield = \"a\"\ndate = \"%!\"\n", &["t.toml:3:8", "invalid date format"]),
         ("[[columns]]\nfield = \"a\"\ndate = \"%d\"\nzone = \"Mars\"\n", &["t.toml:4:8", "unknown time zone 'Mars'"]),

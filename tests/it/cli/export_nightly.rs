@@ -286,3 +286,44 @@ fn without_saved_state_min_ratio_uses_the_newest_manifest() {
         }
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_points_to_the_newest_complete_file() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    place.write("in.csv", items(5));
+    served.sheetport(&place, ["upload", "in.csv", "-t", "items", "-q"]).exits(0);
+    let words = ["export", "items", "-o", "out/items-{date}.csv", "--latest", "out/items.csv", "--json"];
+    let target = |name: &str| fs::read_link(place.path(name)).unwrap();
+    // The link of the day before.
+    fs::create_dir(place.path("out")).unwrap();
+    place.write("out/items-2020-01-01.csv", "");
+    std::os::unix::fs::symlink("items-2020-01-01.csv", place.path("out/items.csv")).unwrap();
+    let exported = served.sheetport(&place, words).exits(0).json();
+    assert_eq!(exported["latest"], "out/items.csv");
+    let file = target("out/items.csv");
+    assert_eq!(place.path("out").join(&file), place.path(exported["file"].as_str().unwrap()));
+    assert_eq!(target("out/items.csv.manifest.json").to_str(), Some(&*format!("{}.manifest.json", file.display())));
+    assert_eq!(table(&place.path("out/items.csv")).len(), 6);
+    place.write("mine.csv", "mine");
+    std::os::unix::fs::symlink("mine.csv", place.path("link.csv")).unwrap();
+    for (flags, says) in [
+        (&["-o", "{date}.csv", "--latest", "mine.csv"][..], "mine.csv is not a link to an export to this name"),
+        (&["-o", "{date}.csv", "--latest", "link.csv"], "link.csv is not a link to an export to this name"),
+        (&["-o", "{date}.csv", "--latest", "{date}-b.csv"], "is not the name of a link to the newest file"),
+        (&["-o", "items.csv", "--latest", "latest.csv"], "--latest needs {date} or {time}"),
+        (&["-o", "-", "--latest", "latest.csv"], "--latest needs {date} or {time}"),
+        (&["orders", "-o", "{kind}-{date}.csv", "--latest", "latest.csv"], "a name each"),
+    ] {
+        served.sheetport(&place, ["export", "items"].iter().chain(flags).copied()).exits(2).says(&[says]);
+    }
+    assert_eq!(fs::read_to_string(place.path("mine.csv")).unwrap(), "mine");
+    let words = ["export", "items", "orders", "-o", "{kind}-{date}.csv", "--latest", "{kind}.csv"];
+    served.sheetport(&place, words).exits(0);
+    assert_eq!(table(&place.path("items.csv")).len(), 6);
+    assert!(place.path("orders.csv").is_symlink());
+    let words = ["export", "items", "-o", "{date}.csv", "--latest", "mine.csv", "--replace", "-q"];
+    served.sheetport(&place, words).exits(0);
+    assert!(place.path("mine.csv").is_symlink());
+}

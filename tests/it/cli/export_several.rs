@@ -220,7 +220,7 @@ async fn lists_without_the_array_are_not_exploded() {
 fn several_lists_that_can_t_share_a_file_are_refused_before_anything_is_requested() {
     let place = Place::new();
     for (args, message) in [
-        (&["items", "orders", "-o", "all.csv"][..], "write to a file such as all.xlsx or '{kind}.csv'"),
+        (&["items", "orders", "-o", "all.csv"][..], "write to a file such as all.xlsx, all.db or '{kind}.csv'"),
         (&["items", "orders", "-o", "-"], "several lists need a workbook"),
         (&["items", "items", "-o", "all.xlsx"], "items are named twice"),
         (&["items", "transactions", "-o", "all.xlsx"], "the service has no list of transactions"),

@@ -6,7 +6,7 @@ use super::process::Place;
 #[cfg(not(all(feature = "keyring", feature = "storage")))]
 use super::service::Served;
 
-const INSTALL: &str = "cargo install --locked --path . --features keyring --features storage";
+const INSTALL: &str = "cargo install --locked --path . --features keyring --features parquet --features storage";
 
 #[cfg(not(feature = "storage"))]
 #[test]
@@ -31,6 +31,14 @@ fn addresses_in_object_storage_say_how_to_get_it() {
     let german = served.sheetport(&place, ["--lang", "de", "check", "s3://shop/items.csv", "-t", "items"]);
     german.exits(2).says(&["s3://shop/items.csv liegt in einem Objektspeicher", INSTALL]);
     assert_eq!(served.total(), 0);
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_says_how_to_get_it() {
+    let place = Place::new();
+    let export = ["export", "items", "-o", "items.parquet", "--base-url", "http://localhost:1"];
+    place.sheetport(export).exits(2).says(&["items.parquet can't be written: this executable has no Parquet", INSTALL]);
 }
 
 #[cfg(not(feature = "keyring"))]
@@ -70,6 +78,7 @@ fn doctor_and_the_readme_name_the_features() {
     let all = [
         ("keyring", cfg!(feature = "keyring")),
         ("otel", cfg!(feature = "otel")),
+        ("parquet", cfg!(feature = "parquet")),
         ("storage", cfg!(feature = "storage")),
     ];
     let expected: Vec<&str> = all.iter().filter(|(_, is_included)| *is_included).map(|(name, _)| *name).collect();

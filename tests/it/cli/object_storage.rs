@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use sheetport_datasets::testing;
 
 use super::jobs::arrived;
 use super::process::{Place, Sheetport};
@@ -110,6 +111,34 @@ fn exports_are_stored_whole_with_their_manifests() {
     storage.put("all.csv", "id\n");
     let refused = shop.command(&append).exits(2);
     refused.says(&["s3://shop/all.csv has changed since the last export wrote to it"]);
+}
+
+#[test]
+fn databases_are_updated_and_days_have_a_folder() {
+    let Some(shop) = Shop::open() else { return };
+    let (place, storage) = (&shop.place, &shop.storage);
+    place.write("items.csv", "SKU,Name\nA1,Bolt\nA2,Nut\n");
+    shop.json(&["upload", "items.csv", "-t", "items", "--json"], 0);
+    let export = ["export", "items", "-o", "s3://shop/all.db", "--json"];
+    shop.json(&export, 0);
+    place.write("more.csv", "SKU,Name\nA2,Screw\n");
+    shop.json(&["upload", "more.csv", "-t", "items", "--json"], 0);
+    // Somebody else adds a view.
+    fs::write(place.path("mine.db"), storage.get("all.db").unwrap()).unwrap();
+    testing::execute(&place.path("mine.db"), "CREATE VIEW names AS SELECT name FROM items ORDER BY name");
+    storage.put("all.db", fs::read(place.path("mine.db")).unwrap());
+    shop.json(&export, 0);
+    fs::write(place.path("again.db"), storage.get("all.db").unwrap()).unwrap();
+    assert_eq!(testing::query(&place.path("again.db"), "SELECT * FROM names"), [["Bolt"], ["Screw"]]);
+    assert_eq!(testing::query(&place.path("again.db"), "SELECT change FROM changes"), [["changed"]]);
+    #[cfg(feature = "parquet")]
+    {
+        shop.json(&["export", "items", "-o", "s3://shop/lake/date={date}/items.parquet", "--json"], 0);
+        let keys = storage.keys();
+        let key = keys.iter().find(|key| key.starts_with("lake/date=20") && key.ends_with("/items.parquet")).unwrap();
+        fs::write(place.path("items.parquet"), storage.get(key).unwrap()).unwrap();
+        assert_eq!(testing::parquet_rows(&place.path("items.parquet")).len(), 2);
+    }
 }
 
 #[test]

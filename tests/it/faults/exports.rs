@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use sheetport_client::{Client, KnownSizes, Pace, PageSize};
-use sheetport_export::{self as export, Clock, Error, ExportOptions, Exported, IdFile, Job, Output, Source};
+use sheetport_export::{self as export, Clock, Error, ExportOptions, Exported, Format, IdFile, Job, Output, Source};
 use sheetport_records::item::LIST;
-use sheetport_sheet::write::FileFormat;
 
 use super::client;
 use super::server::{Reply, Seen, Server, answer};
@@ -17,9 +16,11 @@ pub fn job(folder: &Path) -> Job {
     let path = folder.join("items.csv");
     Job {
         source: Source::List(&LIST),
-        output: Output::File { pattern: path.to_str().unwrap().to_owned(), format: FileFormat::of(&path).unwrap() },
+        output: Output::File { pattern: path.to_str().unwrap().to_owned(), format: Format::of(&path).unwrap() },
         changes: None,
+        latest: None,
         template: None,
+        details: None,
         options: ExportOptions { concurrency: 4, ..ExportOptions::default() },
         page_size: PageSize::Largest(KnownSizes::default()),
         home: folder.join("home"),
@@ -148,8 +149,7 @@ async fn columns_added_by_a_late_page_are_in_every_format() {
     for name in ["items.csv", "items.tsv.gz", "items.xlsx", "items.ndjson"] {
         let path = folder.path().join(name);
         let mut job = job(folder.path());
-        job.output =
-            Output::File { pattern: path.to_str().unwrap().to_owned(), format: FileFormat::of(&path).unwrap() };
+        job.output = Output::File { pattern: path.to_str().unwrap().to_owned(), format: Format::of(&path).unwrap() };
         let manifest = export_as(client(&server, 4), &job).await.unwrap().manifest;
         assert_eq!((manifest.complete, manifest.count, manifest.rows), (true, 100, 100), "{name}");
         assert_eq!(manifest.columns.last().map(String::as_str), Some("note"));
@@ -252,7 +252,7 @@ async fn pages_before_a_fault_are_not_requested_again() {
     // An export of the same list to another name starts from the beginning.
     again.output = Output::File {
         pattern: folder.path().join("other.csv").to_str().unwrap().to_owned(),
-        format: FileFormat::of(Path::new("other.csv")).unwrap(),
+        format: Format::of(Path::new("other.csv")).unwrap(),
     };
     assert!(!export_as(client(&server, 4), &again).await.unwrap().manifest.resumed);
 }
@@ -308,8 +308,7 @@ async fn an_export_with_external_ids_uploads_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         let mut job = job(folder.path());
-        job.output =
-            Output::File { pattern: path.to_str().unwrap().to_owned(), format: FileFormat::of(&path).unwrap() };
+        job.output = Output::File { pattern: path.to_str().unwrap().to_owned(), format: Format::of(&path).unwrap() };
         export_as(client(&server, 4), &job).await.unwrap();
         let upload = std::process::Command::new(env!("CARGO_BIN_EXE_sheetport"))
             .env("SHEETPORT_LANG", "en")

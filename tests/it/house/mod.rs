@@ -16,8 +16,8 @@ use cycles::cycles;
 use source::Crate;
 
 const MAX_LINES: usize = 600;
-/// The folders that contain the SQL of the client and of the service, and what both share.
-const SQL: [&str; 3] = ["crates/ledger/", "crates/service/src/store/", "crates/sql/"];
+/// The folders that contain the SQL of the client and of the service, what both share, and the databases that exports write.
+const SQL: [&str; 4] = ["crates/datasets/", "crates/ledger/", "crates/service/src/store/", "crates/sql/"];
 /// Error types of the database that other modules may wrap.
 const SQL_ERRORS: [&str; 2] = ["sqlx::Error", "sqlx::migrate::MigrateError"];
 
@@ -31,7 +31,7 @@ fn no_cycles_between_the_files_of_a_crate() {
 }
 
 #[test]
-fn sql_is_confined_to_the_ledger_and_the_store() {
+fn sql_is_confined_to_the_ledger_the_store_and_datasets() {
     let found: Vec<String> = sources().iter().flat_map(|name| sql(name, &read(name))).collect();
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
@@ -62,13 +62,15 @@ fn sql_is_found_outside_its_folders() {
     assert_eq!(sql("crates/service/src/items.rs", "let rows = sqlx::query(\"\");").len(), 1);
     assert_eq!(sql("crates/service/src/error.rs", "    Database(sqlx::Error),").len(), 0);
     assert_eq!(sql("crates/ledger/src/x.rs", "use sqlx::Row;").len(), 0);
+    assert_eq!(sql("crates/export/src/x.rs", "use rusqlite::Row;").len(), 1);
 }
 
 /// The lines that mention the database where none may.
 fn sql(name: &str, source: &str) -> Vec<String> {
     let is_permitted = SQL.iter().any(|folder| name.starts_with(folder));
     let without_errors = |line: &str| SQL_ERRORS.iter().fold(line.to_owned(), |line, error| line.replace(error, ""));
-    let is_foreign = |line: &&str| !is_permitted && without_errors(line).contains("sqlx");
+    let is_foreign =
+        |line: &&str| !is_permitted && ["sqlx", "rusqlite"].iter().any(|name| without_errors(line).contains(name));
     source.lines().filter(is_foreign).map(|line| format!("{name}: {line}")).collect()
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct ListLayout {
     pub(crate) sheet: &'static str,
     /// The fields in the contract. They have a column even without values.
     pub(crate) fields: &'static [ListedField],
+    /// Paths of further fields that have a column, as in earlier exports.
+    pub(crate) remembered: Vec<String>,
 }
 
 /// The changes between two exports, ready to be written.
@@ -56,12 +58,9 @@ pub(crate) fn compare(
     // A damaged file counts as missing, so that it does not fail all later exports.
     let before = previous.and_then(|previous| Some((previous, index(previous).ok().flatten()?)));
     let Some((previous, before)) = before else { return Ok(None) };
-    let mut list = ChangeList {
-        counts: Changes::default(),
-        columns: Columns::new(layout.fields, layout.format == FileFormat::Xlsx),
-        journal: Journal::create(scratch)?,
-        layout,
-    };
+    let mut columns = Columns::new(layout.fields, layout.format == FileFormat::Xlsx);
+    layout.remembered.iter().for_each(|path| columns.remember(path));
+    let mut list = ChangeList { counts: Changes::default(), columns, journal: Journal::create(scratch)?, layout };
     let mut store = TextStore::create(scratch)?;
     each_saved(previous, |entry| match hashes(entry) {
         (id, content) if find(&after, id).is_some_and(|now| now != content) => store.insert(id, entry.json()),

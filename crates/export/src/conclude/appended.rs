@@ -18,6 +18,7 @@ use sheetport_sheet::write::{Existing, FileFormat, ReadyFile, Style, ValueTable,
 
 use super::state::{Content, Replacement, State, WrittenFile};
 use crate::error::{Error, NotAppended};
+use crate::format::Format;
 use crate::job::{Job, Output};
 use crate::table::{SavedColumn, Selection, TableStart};
 
@@ -25,9 +26,10 @@ use crate::table::{SavedColumn, Selection, TableStart};
 #[derive(Clone, Debug)]
 pub(crate) struct Appending {
     path: PathBuf,
-    format: FileFormat,
+    format: Format,
     /// The style of a new file.
     style: Style,
+    conditions: Vec<String>,
     /// The file as left by the previous export. `None` for a new file.
     earlier: Option<WrittenFile>,
     /// The columns of the previous file. A new file starts with the same columns.
@@ -53,7 +55,9 @@ impl Appending {
         let refused = |why| Err(Error::NotAppended { path: path.to_owned(), why });
         let style = job.table_style();
         let columns = written.map(|written| written.columns.clone()).unwrap_or_default();
-        let mut appending = Appending { path: path.to_owned(), format: *format, style, earlier: None, columns };
+        let conditions = job.conditions();
+        let mut appending =
+            Appending { path: path.to_owned(), format: *format, style, conditions, earlier: None, columns };
         let Some(found) = Content::of(path)? else { return Ok(Some(appending)) };
         let Some(written) = written.filter(|written| written.path == absolute(path)) else {
             return refused(NotAppended::Unknown);
@@ -66,6 +70,9 @@ impl Appending {
         }
         if style != Style::default() && style != written.style {
             return refused(NotAppended::Style);
+        }
+        if written.conditions.as_ref().is_some_and(|earlier| *earlier != appending.conditions) {
+            return refused(NotAppended::Conditions);
         }
         appending.earlier = Some(written.clone());
         Ok(Some(appending))
@@ -83,8 +90,8 @@ impl Appending {
 
     /// Starts the new file with the existing rows. Starts without rows if the file was moved away in the meantime.
     pub(crate) fn start(&mut self) -> Result<TableStart, Error> {
-        let FileFormat::Text { kind, packing } = self.format else {
-            return Err(Error::Internal("a workbook can't be extended"));
+        let Format::Sheet(FileFormat::Text { kind, packing }) = self.format else {
+            return Err(Error::Internal("only texts can be extended"));
         };
         let refused = |why| Err(Error::NotAppended { path: self.path.clone(), why });
         let mut source = match File::open(&self.path) {
@@ -124,7 +131,8 @@ impl Appending {
             return Ok((Written { path: self.path, ..earlier.as_written() }, earlier.clone()));
         }
         let style = self.earlier.as_ref().map_or(self.style, |earlier| earlier.style);
-        let file = WrittenFile::new(ready.written(), columns, self.rows_before() + rows, style);
+        let rows = self.rows_before() + rows;
+        let file = WrittenFile::new(ready.written(), columns, rows, style, self.conditions);
         let state = State { written: Some(file.clone()), ..state };
         let announcement = Replacement::new(self.earlier.as_ref(), ready.temporary(), state);
         let placed = announcement.write(folder).and_then(|()| Ok(ready.finish()?));

@@ -8,6 +8,7 @@ use super::file_names;
 use super::manifest::Manifest;
 use super::state::State;
 use crate::error::Error;
+use crate::format::Format;
 use crate::job::{Job, Output, Since, Source};
 
 /// Returns the number of records that the previous complete export to this name found in the list. `path` is the name of
@@ -62,7 +63,8 @@ pub(crate) fn check_existing(job: &Job, path: Option<&Path>) -> Result<(), Error
     if (job.options.min_ratio.is_some() || job.options.since == Since::Last) && is_other(&manifest) {
         return refused(path, manifest);
     }
-    if job.options.append {
+    // Both keep the changes of earlier exports.
+    if job.options.append || matches!(&job.output, Output::File { format: Format::Sqlite, .. }) {
         return Ok(());
     }
     if job.options.since == Since::Last && manifest.rows_before.is_some_and(|before| before + manifest.rows > 0) {

@@ -64,6 +64,16 @@ pub fn has_date(pattern: &str) -> bool {
     Path::new(pattern).file_name().is_some_and(|name| name.to_string_lossy().contains(DATE))
 }
 
+/// Returns whether the file name of this pattern contains a time of day.
+pub fn has_time(pattern: &str) -> bool {
+    Path::new(pattern).file_name().is_some_and(|name| name.to_string_lossy().contains(TIME))
+}
+
+/// Returns whether `name` is a file name of this pattern, on any day and at any time.
+pub(super) fn is_dated(pattern: &str, workspace: &str, name: &str) -> bool {
+    time_in(pattern, workspace, name).is_some()
+}
+
 /// Returns the files of this pattern in the folder of `path`, the oldest first.
 pub(super) fn dated_files(pattern: &str, workspace: &str, path: &Path) -> Vec<(DateTime, PathBuf)> {
     let entries = std::fs::read_dir(folder(path)).into_iter().flatten().flatten();

@@ -1,9 +1,12 @@
 //! The last steps of an export: writes the manifest, saves the state for the next export, and removes replaced files.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sheetport_client::KnownSizes;
 use sheetport_client::pages::Walk;
+use sheetport_datasets::Kind;
 use sheetport_files::absolute_path::absolute;
 use sheetport_sheet::compression::Compression;
 use sheetport_sheet::write::{FileFormat, Style, TextKind, Value, ValueTable, Written};
@@ -13,12 +16,12 @@ use super::history::History;
 use super::manifest::Manifest;
 use super::state::{ComparedRecords, LastList, State, WrittenFile};
 use super::verdict::Verdict;
-use crate::changes::{Changes, Comparison};
-use crate::error::Error;
+use crate::changes::{Changes, Comparison, hash_of_id};
+use crate::error::{ChangedType, Error};
 use crate::fetch::MissingRecord;
 use crate::job::{Job, Output, Since, Source};
 use crate::spool::{FrameKind, Spool};
-use crate::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, UnusedField};
+use crate::table::{FinishedTable, MAX_COLUMNS, OTHER_FIELDS, RememberedColumns, UnusedField, shape};
 
 /// The result of an export.
 #[derive(Debug)]
@@ -27,6 +30,8 @@ pub struct Exported {
     pub path: Option<PathBuf>,
     /// Path of the list of changes, if written.
     pub changes_file: Option<PathBuf>,
+    /// The link to the newest of several dated files, if placed.
+    pub latest: Option<PathBuf>,
     /// Manifest of these records. Also the manifest of the file, unless the file has other records.
     pub manifest: Manifest,
     /// Path of the list of IDs not found.
@@ -58,6 +63,10 @@ pub(crate) struct ExportResults<'a> {
     pub(crate) since: Option<jiff::Timestamp>,
     /// Number of IDs not found.
     pub(crate) missing: u64,
+    /// Number of listed records that were removed before their details were requested.
+    pub(crate) gone: u64,
+    /// The hashes of the IDs of listed records without details. `None` if no details were requested.
+    pub(crate) unanswered: Option<Arc<HashSet<u64>>>,
     pub(crate) requested: Requested,
     pub(crate) was_resumed: bool,
     /// All IDs of the list were read a second time.
@@ -116,6 +125,7 @@ pub(crate) fn conclude(
         exported.push(Exported {
             path: path.map(Path::to_owned),
             changes_file: result.changes_file().map(Path::to_owned),
+            latest: None,
             manifest: manifest(result, path),
             not_found: write_missing_records(result, path)?,
             removed: Vec::new(),
@@ -148,8 +158,9 @@ pub(crate) fn conclude(
 
 /// Saves the state for the next export if this export is complete. Returns the spool.
 fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>) -> Result<Spool, Error> {
+    let columns = remembered_columns(&results);
     let ExportResults { history, previous, walk, new_records, started, finished, .. } = results;
-    let FinishedExport { mut comparison, changes, spool, file, .. } = finished;
+    let FinishedExport { table: finished_table, mut comparison, changes, spool, file, .. } = finished;
     if path.is_none() {
         return Ok(spool);
     }
@@ -171,8 +182,17 @@ fn remember(results: ExportResults<'_>, manifest: &Manifest, path: Option<&Path>
         finished,
         compared: new_records.or(compared),
         listed: new_list.or(listed),
+        fields: finished_table.known_fields,
+        columns: Some(columns),
     })?;
     Ok(spool)
+}
+
+/// Returns the columns of an export for the next one.
+pub(crate) fn remembered_columns(results: &ExportResults<'_>) -> RememberedColumns {
+    let ExportResults { job, finished, .. } = results;
+    let until = job.clock.local.date().to_string();
+    RememberedColumns::new(shape(job.template.as_ref(), job.exploded()), finished.table.columns.clone(), until)
 }
 
 impl ExportResults<'_> {
@@ -250,6 +270,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         walk,
         since,
         missing,
+        gone,
         requested,
         was_resumed,
         is_verified,
@@ -258,7 +279,7 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         ..
     } = results;
     let FinishedTable { columns, counts, .. } = table;
-    let (_, records) = job.source.fields();
+    let (_, records) = job.source.layout();
     let family = match &job.source {
         Source::List(list) => list.family.name(),
         Source::Ids { .. } => "public",
@@ -304,7 +325,18 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
         older: counts.older,
         left_out: counts.left_out,
         not_found: *missing,
-        columns: columns.iter().map(|column| column.header.clone()).collect(),
+        gone: *gone,
+        lines: job.details.is_some(),
+        conditions: job.conditions(),
+        sort: job.order(),
+        columns: columns.iter().map(|column| column.name.header.clone()).collect(),
+        types: match &job.output {
+            Output::File { format, .. } if format.is_typed() => {
+                columns.iter().map(|column| format.store().name_of(column.kind.unwrap_or(Kind::Text))).collect()
+            }
+            _ => Vec::new(),
+        },
+        new_columns: table.new_columns.clone(),
         explode: job.exploded().map(str::to_owned),
         exact: job.is_exact(),
         gathered: counts.other_fields,
@@ -320,7 +352,9 @@ fn manifest(results: &ExportResults<'_>, path: Option<&Path>) -> Manifest {
 }
 
 fn remarks(results: &ExportResults<'_>) -> Vec<String> {
-    let FinishedExport { table: FinishedTable { counts, unused_fields, .. }, changes, .. } = &results.finished;
+    let FinishedExport {
+        table: FinishedTable { counts, unused_fields, new_columns, changed_types, .. }, changes, ..
+    } = &results.finished;
     let mut remarks: Vec<String> = unused_fields.iter().filter(|field| !field.is_exploded).map(blank_field).collect();
     if let Some(path) = &results.uncertain {
         remarks.push(format!(
@@ -329,8 +363,15 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
             path.display()
         ));
     }
+    if !new_columns.is_empty() {
+        remarks.push(format!(
+            "since the last export to this name, the records have new fields, whose columns are the last ones: {}",
+            new_columns.join(", ")
+        ));
+    }
+    remarks.extend(changed_types.iter().map(ChangedType::to_string));
     if counts.records == 0 && counts.left_out > 0 {
-        remarks.push("no record meets the conditions (where) of the template".to_owned());
+        remarks.push("no record meets the conditions (where)".to_owned());
     }
     if counts.other_fields > 0 {
         remarks.push(format!(
@@ -343,7 +384,7 @@ fn remarks(results: &ExportResults<'_>) -> Vec<String> {
     let cut_in_list = changes.as_ref().map_or(0, |changes| changes.cut);
     remarks.extend(cut_texts(cut_in_list, " in the list of changes", "Give --changes a name with .csv or .ndjson"));
     if changes.as_ref().is_some_and(|changes| changes.written.is_none()) {
-        let (_, records) = results.job.source.fields();
+        let (_, records) = results.job.source.layout();
         remarks.push(format!(
             "no changes of {records} are listed, because no earlier export to this name with --changes is remembered; the \
              next one lists what has changed from now on"
@@ -370,7 +411,8 @@ fn cut_texts(count: u64, place: &str, remedy: &str) -> Option<String> {
 
 /// Writes the list of IDs not found. If all were found, removes the list of an earlier export.
 fn write_missing_records(results: &ExportResults<'_>, path: Option<&Path>) -> Result<Option<PathBuf>, Error> {
-    let (Source::Ids { .. }, Some(path)) = (&results.job.source, path) else { return Ok(None) };
+    let has_requests_by_id = matches!(results.job.source, Source::Ids { .. }) || results.unanswered.is_some();
+    let Some(path) = path.filter(|_| has_requests_by_id) else { return Ok(None) };
     let path = file_names::not_found(path);
     if results.missing == 0 {
         // The file may not exist.
@@ -384,6 +426,7 @@ fn write_missing_records(results: &ExportResults<'_>, path: Option<&Path>) -> Re
     while let Some(frame) = frames.next()? {
         if frame.kind == FrameKind::Missing
             && let Ok(MissingRecord { id, row, reason, .. }) = serde_json::from_slice(&frame.payload)
+            && results.unanswered.as_ref().is_none_or(|unanswered| unanswered.contains(&hash_of_id(id.as_bytes())))
         {
             table.row(&[Value::Text(id.into()), Value::Digits(row.to_string()), Value::Text(reason.into())])?;
         }

@@ -13,8 +13,6 @@ use super::file_names::not_found;
 use crate::changes::Changes;
 use crate::error::Error;
 
-/// The manifest of `items.csv` is `items.csv.manifest.json`.
-const SUFFIX: &str = ".manifest.json";
 /// Maximum size of a manifest.
 const MAX_SIZE: u64 = 4 << 20;
 
@@ -70,11 +68,29 @@ pub struct Manifest {
     pub changes_only: bool,
     /// Number of records omitted because of `since`.
     pub older: u64,
-    /// Number of records omitted by the export template.
+    /// Number of records that do not meet the conditions.
     pub left_out: u64,
     /// Number of requested IDs not found.
     pub not_found: u64,
+    /// Whether each listed record was requested by its ID, because the list has no lines.
+    #[serde(default)]
+    pub lines: bool,
+    /// Number of listed records that were removed before they were requested by their ID.
+    #[serde(default)]
+    pub gone: u64,
     pub columns: Vec<String>,
+    /// Conditions that all records in the file meet.
+    #[serde(default, rename = "where")]
+    pub conditions: Vec<String>,
+    /// Order of the records: fields and computed columns, with a minus if from the highest. Empty for the order of the list.
+    #[serde(default)]
+    pub sort: Vec<String>,
+    /// The types of the columns, in a format that has types.
+    #[serde(default)]
+    pub types: Vec<String>,
+    /// The columns that no earlier export to the same name had.
+    #[serde(default)]
+    pub new_columns: Vec<String>,
     /// Path of the array with a row for each element.
     #[serde(default)]
     pub explode: Option<String>,
@@ -106,10 +122,13 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// The manifest of `items.csv` is `items.csv.manifest.json`.
+    pub(super) const SUFFIX: &str = ".manifest.json";
+
     /// Returns the path of a file's manifest.
     pub fn path_of(file: &Path) -> PathBuf {
         let mut name = file.as_os_str().to_owned();
-        name.push(SUFFIX);
+        name.push(Manifest::SUFFIX);
         PathBuf::from(name)
     }
 
@@ -125,6 +144,7 @@ impl Manifest {
             whole.records = format!("{},{}", whole.records, sheet.records);
             whole.finished.clone_from(&sheet.finished);
             whole.resumed |= sheet.resumed;
+            whole.lines |= sheet.lines;
             whole.complete &= sheet.complete;
             whole.verified &= sheet.verified;
             for (sum, count) in [
@@ -136,6 +156,7 @@ impl Manifest {
                 (&mut whole.older, sheet.older),
                 (&mut whole.left_out, sheet.left_out),
                 (&mut whole.not_found, sheet.not_found),
+                (&mut whole.gone, sheet.gone),
                 (&mut whole.gathered, sheet.gathered),
                 (&mut whole.cut, sheet.cut),
                 (&mut whole.defused, sheet.defused),
@@ -151,6 +172,8 @@ impl Manifest {
             let reasons = sheets.iter().map(|sheet| format!("{}: {}", sheet.records, sheet.how));
             whole.how = reasons.collect::<Vec<_>>().join("; ");
             whole.columns = Vec::new();
+            whole.types = Vec::new();
+            whole.new_columns = Vec::new();
             whole.sheets = sheets;
         }
         Some(whole)

@@ -14,7 +14,8 @@ use super::file_names::incomplete;
 use super::manifest::Manifest;
 use super::state::{Content, State, read, write};
 use crate::error::Error;
-use crate::job::Job;
+use crate::format::Format;
+use crate::job::{Job, Output};
 
 /// The folder in the home folder with a record for each path.
 const FOLDER: &str = "written-files";
@@ -58,8 +59,9 @@ impl WrittenFiles {
     /// [`Error::NotOurs`] if a file with content is there that no export wrote, or that was changed since.
     pub(crate) fn check(&self, job: &Job, path: Option<&Path>, state: Option<&State>) -> Result<(), Error> {
         let Some(path) = path.filter(|_| !job.options.replace) else { return Ok(()) };
-        // Appending has a stricter rule for the file.
-        let whole = (!job.options.append).then(|| path.to_owned());
+        // Appending has a stricter rule for the file, and a database says itself whose it is.
+        let is_database = matches!(&job.output, Output::File { format: Format::Sqlite, .. });
+        let whole = (!job.options.append && !is_database).then(|| path.to_owned());
         for path in whole.into_iter().chain([incomplete(path)]) {
             self.check_file(job, &path, state)?;
         }

@@ -12,7 +12,7 @@ use sheetport_sheet as sheet;
 use sheetport_sheet::write::{Existing, Style, WholeFile, Written};
 
 use crate::error::Error;
-use crate::table::SavedColumn;
+use crate::table::{RememberedColumns, SavedColumn};
 
 const STATE: &str = "state.json";
 /// The announced replacement of the file.
@@ -35,6 +35,12 @@ pub(crate) struct State {
     /// The last list of changes.
     #[serde(default)]
     pub(crate) listed: Option<LastList>,
+    /// Fields that were named by a flag, and that the records had.
+    #[serde(default)]
+    pub(crate) fields: Vec<String>,
+    /// The columns that the next export has as well.
+    #[serde(default)]
+    pub(crate) columns: Option<RememberedColumns>,
 }
 
 /// The last list of changes, and the records for the next comparison.
@@ -70,6 +76,9 @@ pub(crate) struct WrittenFile {
     /// Number of rows without the header.
     pub(crate) rows: u64,
     pub(super) style: Style,
+    /// The conditions for its records. `None` in the state of an earlier version.
+    #[serde(default)]
+    pub(super) conditions: Option<Vec<String>>,
 }
 
 /// Length and digest of a file.
@@ -99,9 +108,15 @@ pub(super) enum Replaced {
 }
 
 impl WrittenFile {
-    pub(crate) fn new(written: &Written, columns: Vec<SavedColumn>, rows: u64, style: Style) -> WrittenFile {
+    pub(crate) fn new(
+        written: &Written,
+        columns: Vec<SavedColumn>,
+        rows: u64,
+        style: Style,
+        conditions: Vec<String>,
+    ) -> WrittenFile {
         let content = Content { bytes: written.bytes, sha256: written.sha256.clone() };
-        WrittenFile { path: absolute(&written.path), content, columns, rows, style }
+        WrittenFile { path: absolute(&written.path), content, columns, rows, style, conditions: Some(conditions) }
     }
 
     pub(super) fn as_written(&self) -> Written {

@@ -2,6 +2,7 @@
 
 use sheetport_client::pages::{Completeness, Walk};
 
+use crate::details::ListedRecords;
 use crate::job::Job;
 
 /// Whether the file gets the requested name, and the reason.
@@ -23,6 +24,21 @@ pub(crate) struct Reading {
 }
 
 impl Verdict {
+    /// Returns the verdict about the details of the listed records.
+    pub(crate) fn with_details(self, listed: &ListedRecords) -> Verdict {
+        let unanswered = listed.unanswered.len();
+        let mut reason = self.reason;
+        if unanswered > 0 {
+            reason = format!("{unanswered} listed records were not found when they were requested by their IDs");
+        } else if listed.unnamed > 0 {
+            reason = format!("{} listed records have no ID by which their lines could be requested", listed.unnamed);
+        } else if listed.gone > 0 {
+            reason.push_str(&format!("; {} were removed before their lines were requested", listed.gone));
+        }
+        let is_complete = self.is_complete && unanswered == 0 && listed.unnamed == 0;
+        Verdict { is_complete, reason, ..self }
+    }
+
     /// Judges a walk over a list. `records_before` is the number of records in the previous export.
     pub(crate) fn new(
         job: &Job,

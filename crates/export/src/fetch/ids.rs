@@ -25,9 +25,9 @@ pub struct IdFile {
 
 /// An ID and its row number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct IdRow {
-    pub(super) id: String,
-    pub(super) row: u64,
+pub(crate) struct IdRow {
+    pub(crate) id: String,
+    pub(crate) row: u64,
 }
 
 /// Reads the IDs of a file.

@@ -7,6 +7,7 @@ mod records;
 mod response;
 
 pub use self::ids::IdFile;
+pub(super) use self::ids::IdRow;
 pub(super) use self::list::{ListPages, fetch_page};
-pub(super) use self::records::RecordsById;
+pub(super) use self::records::{RecordsById, fetch_record};
 pub(super) use self::response::{Fetched, Fetcher, MissingRecord};

@@ -59,7 +59,8 @@ impl<'a> RecordsById<'a> {
     }
 }
 
-async fn fetch_record(
+/// Requests a single record.
+pub(crate) async fn fetch_record(
     fetcher: &Fetcher,
     single: &Single,
     by_external_id: bool,

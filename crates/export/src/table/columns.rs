@@ -44,6 +44,8 @@ struct Column {
     is_known: bool,
     /// Used by an export template. If the field is an object, the column contains JSON.
     is_required: bool,
+    /// A record has the field, perhaps without a value.
+    is_seen: bool,
     has_values: bool,
     /// The column found after this one the last time. Most records have the same fields in the same order.
     next: usize,
@@ -70,7 +72,7 @@ impl Columns {
         let mut columns =
             Columns { columns: Vec::new(), by_path: HashMap::new(), last: 0, has_other_fields: false, has_dates };
         for field in fields {
-            columns.add(field.name, field.is_date_time, true);
+            columns.add(field.name, field.is_date_time(), true);
         }
         columns
     }
@@ -95,17 +97,35 @@ impl Columns {
         }
     }
 
+    /// Returns the paths of all columns.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|column| column.path.as_str())
+    }
+
+    /// Adds a column that earlier exports had.
+    pub(crate) fn remember(&mut self, path: &str) {
+        if let Some(index) = self.find_or_add(path) {
+            self.columns[index].is_known = true;
+        }
+    }
+
+    /// Keeps the column [`OTHER_FIELDS`] of earlier exports, with or without values.
+    pub(super) fn keep_other_fields(&mut self) {
+        self.has_other_fields = true;
+    }
+
     /// Returns the paths of the columns with values.
     pub(super) fn filled_paths(&self) -> Vec<&str> {
         self.columns.iter().filter(|column| column.has_values).map(|column| column.path.as_str()).collect()
     }
 
-    /// Returns the columns to write. Omits a column of nulls if the field is an object in other entries.
+    /// Returns the columns to write. Omits a column of nulls if the field is an object in other entries, and fields that only a
+    /// template names.
     pub(crate) fn visible(&self) -> Vec<usize> {
         let is_visible = |column: &Column| {
             column.is_known
                 || column.has_values
-                || !self.columns.iter().any(|other| is_within(&other.path, &column.path))
+                || column.is_seen && !self.columns.iter().any(|other| is_within(&other.path, &column.path))
         };
         (0..self.columns.len()).filter(|index| is_visible(&self.columns[*index])).collect()
     }
@@ -199,6 +219,7 @@ impl Columns {
     fn set<'a>(&mut self, path: &str, json: &'a str, row: &mut Row<'a>) {
         match self.find_or_add(path) {
             Some(index) => {
+                self.columns[index].is_seen = true;
                 self.columns[index].has_values |= json != "null";
                 row.set(index, json);
             }
@@ -266,6 +287,7 @@ impl Columns {
             is_date_time,
             is_known,
             is_required: false,
+            is_seen: false,
             has_values: false,
             next: index + 1,
         });
@@ -315,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    const CONTRACT_FIELDS: &[ListedField] = &[ListedField::plain("id"), ListedField::date_time("at")];
+    const CONTRACT_FIELDS: &[ListedField] = &[ListedField::text("id"), ListedField::date_time("at")];
 
     fn parse(entries: &str) -> Page {
         Page::parse(entries.as_bytes().to_vec()).unwrap()

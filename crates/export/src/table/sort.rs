@@ -6,12 +6,13 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use jiff::civil;
 use sheetport_client::pages::Entry;
+use sheetport_values::decimal;
 
 use crate::error::Error;
 use crate::framed::{read_bytes, read_text, write_bytes, write_text};
-use crate::template::model::{SortBy, json_at};
-use crate::value::text;
+use crate::template::model::SortBy;
 
 /// Maximum size of a run in memory, in bytes.
 const MAX_RUN: usize = if cfg!(test) { 1 << 10 } else { 24 << 20 };
@@ -19,6 +20,7 @@ const MAX_RUN: usize = if cfg!(test) { 1 << 10 } else { 24 << 20 };
 /// Sorts entries by fields. The sort is stable.
 pub(super) struct Sorter {
     by: Vec<SortBy>,
+    today: Option<civil::Date>,
     /// Folder of the temporary files.
     folder: PathBuf,
     records: Vec<Record>,
@@ -46,13 +48,16 @@ pub(super) struct Sorted {
 }
 
 impl Sorter {
-    pub(super) fn new(by: Vec<SortBy>, folder: PathBuf) -> Sorter {
-        Sorter { by, folder, records: Vec::new(), bytes: 0, runs: Vec::new(), count: 0 }
+    pub(super) fn new(by: Vec<SortBy>, today: Option<civil::Date>, folder: PathBuf) -> Sorter {
+        Sorter { by, today, folder, records: Vec::new(), bytes: 0, runs: Vec::new(), count: 0 }
     }
 
     pub(super) fn add(&mut self, entry: &Entry<'_>) -> Result<(), Error> {
-        let keys = self.by.iter().flat_map(|by| sort_key(&text(json_at(entry, &by.path)), by.descending));
-        let record = Record { key: keys.collect(), position: self.count, json: entry.json().to_owned() };
+        let mut key = Vec::new();
+        for by in &self.by {
+            key.extend(sort_key(&by.value(entry, self.today)?, by.descending));
+        }
+        let record = Record { key, position: self.count, json: entry.json().to_owned() };
         self.bytes += record.key.len() + record.json.len() + size_of::<Record>();
         self.records.push(record);
         self.count += 1;
@@ -125,23 +130,16 @@ fn read_record(run: &mut impl Read) -> io::Result<Option<Record>> {
 
 /// Returns a key whose byte order is the sort order: numbers by value, then text, then blanks.
 fn sort_key(text: &str, descending: bool) -> Vec<u8> {
-    let mut key = match text.parse::<f64>() {
-        _ if text.is_empty() => vec![if descending { 0 } else { 3 }],
-        Ok(number) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
-            let bits = number.to_bits();
-            // Makes bitwise order equal to numeric order.
-            let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-            let mut key = vec![1];
-            key.extend(ordered.to_be_bytes());
-            key
-        }
-        _ => {
-            let mut key = vec![2];
-            // Escapes zeros, so that a prefix sorts before longer text.
-            key.extend(text.bytes().flat_map(|byte| if byte == 0 { vec![0, 1] } else { vec![byte] }));
-            key.extend([0, 0]);
-            key
-        }
+    let mut key = if text.is_empty() {
+        vec![if descending { 0 } else { 3 }]
+    } else if let Some(number) = number_key(text) {
+        [&[1], number.as_slice()].concat()
+    } else {
+        let mut key = vec![2];
+        // Escapes zeros, so that a prefix sorts before longer text.
+        key.extend(text.bytes().flat_map(|byte| if byte == 0 { vec![0, 1] } else { vec![byte] }));
+        key.extend([0, 0]);
+        key
     };
     if descending {
         key.iter_mut().for_each(|byte| *byte = !*byte);
@@ -149,14 +147,38 @@ fn sort_key(text: &str, descending: bool) -> Vec<u8> {
     key
 }
 
+/// Returns a key whose byte order is the order of numbers, with all their digits: the sign, the power of ten of the first digit, and
+/// the digits. Returns `None` for other texts.
+fn number_key(text: &str) -> Option<Vec<u8>> {
+    // Such as -15e-1 for -1.50.
+    let canonical = decimal::canonical(text)?;
+    let Some((number, power)) = canonical.split_once('e') else { return Some(vec![1]) };
+    let digits = number.trim_start_matches('-');
+    let power = power.parse::<i64>().ok()?.checked_add(i64::try_from(digits.len()).ok()?)?;
+    let mut key = Vec::from((power as u64 ^ 1 << 63).to_be_bytes());
+    // No digit is as low as the end.
+    key.extend(digits.bytes());
+    key.push(0);
+    let is_negative = number.starts_with('-');
+    if is_negative {
+        key.iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    key.insert(0, if is_negative { 0 } else { 2 });
+    Some(key)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::template::model::SortKey;
+    use crate::value::text;
 
     fn sorted(by: &[(&str, bool)], entries: &[&str]) -> Vec<String> {
-        let by = by.iter().map(|(path, descending)| SortBy { path: (*path).to_owned(), descending: *descending });
-        let mut sorter = Sorter::new(by.collect(), std::env::temp_dir());
+        let by = by
+            .iter()
+            .map(|(path, descending)| SortBy { key: SortKey::Field((*path).to_owned()), descending: *descending });
+        let mut sorter = Sorter::new(by.collect(), None, std::env::temp_dir());
         entries.iter().for_each(|entry| sorter.add(&Entry::new(entry)).unwrap());
         sorter.finish().unwrap().map(Result::unwrap).collect()
     }
@@ -168,6 +190,33 @@ mod tests {
         assert_eq!(sorted(&[("a", false)], &entries), by_a);
         let down = [entries[3], entries[0], entries[1], entries[4], entries[2], entries[5]];
         assert_eq!(sorted(&[("a", true)], &entries), down);
+    }
+
+    #[test]
+    fn numbers_of_any_length_sort_by_all_their_digits() {
+        let ordered = [
+            "-12345678901234567891",
+            "-12345678901234567890",
+            "-10",
+            "-9.51",
+            "-9.5",
+            "-1e-9",
+            "0",
+            "2e-9",
+            "9.5",
+            "9.51",
+            "10",
+            "9007199254740992",
+            "9007199254740993",
+            "1e30",
+            "x",
+            "",
+        ];
+        let entries: Vec<String> = ordered.iter().rev().map(|text| format!(r#"{{"a":"{text}"}}"#)).collect();
+        let entries: Vec<&str> = entries.iter().map(String::as_str).collect();
+        let expected: Vec<&str> = entries.iter().rev().copied().collect();
+        assert_eq!(sorted(&[("a", false)], &entries), expected);
+        assert_eq!(number_key("1.50"), number_key("15e-1"));
     }
 
     #[test]

@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use sheetport_documents::{Mistake, Mistakes, Notes, TomlFile};
-use sheetport_mapping::language::{Expression, quoted, row_value};
+use sheetport_mapping::language::{Expression, ExpressionError, quoted, row_value};
 use sheetport_sheet::Options;
 use sheetport_sheet::write::Style;
 use toml::Spanned;
 
-use super::model::{Column, ColumnSource, Condition, Field, SortBy, Template};
+use super::model::{Column, ColumnSource, Field, Format, Formula, SortBy, SortKey, Template};
 use crate::locale::has_decimal_comma;
 
 /// Parses the TOML in `source`. `name` is the template's name in messages, and `records` are the exportable kinds.
@@ -53,6 +52,7 @@ struct RawColumn {
     name: Option<Spanned<String>>,
     field: Option<Spanned<String>>,
     value: Option<Spanned<toml::Value>>,
+    text: Option<Spanned<String>>,
     decimals: Option<Spanned<i64>>,
     date: Option<Spanned<String>>,
     zone: Option<Spanned<String>>,
@@ -170,24 +170,26 @@ impl Checker<'_> {
         Template {
             record: raw.record.map(Spanned::into_inner),
             others,
-            columns,
             conditions: raw.conditions.map(|raw| self.conditions(raw)).unwrap_or_default(),
-            sort: raw.sort.iter().filter_map(|by| keep.keep(self.sort(by))).collect(),
+            sort: raw.sort.iter().filter_map(|by| keep.keep(self.sort(by, &columns))).collect(),
+            columns,
             explode: raw.explode.as_ref().and_then(|path| keep.keep(self.path(path))),
             style: Style { delimiter, decimal_comma: locale.unwrap_or(false), bom: raw.bom, raw: false },
+            ..Template::of_everything()
         }
     }
 
     fn column(&self, raw: Spanned<RawColumn>) -> Result<Column, Mistake> {
         let span = raw.span();
         let raw = raw.into_inner();
-        let (source, default_name) = match (&raw.field, &raw.value) {
-            (Some(field), None) => {
+        let (source, default_name) = match (&raw.field, &raw.text, &raw.value) {
+            (Some(field), None, None) => {
                 let path = self.path(field)?;
-                let field = self.field(path.clone(), &raw)?;
-                (ColumnSource::Field(field), Some(path.replace("\\.", ".")))
+                let name = path.replace("\\.", ".");
+                (ColumnSource::Field(Field { path, format: self.format(&raw)? }), Some(name))
             }
-            (None, Some(value)) => {
+            (None, Some(text), None) => (ColumnSource::Computed(self.computed(text)?, self.format(&raw)?), None),
+            (None, None, Some(value)) => {
                 let formats = [
                     raw.decimals.as_ref().map(Spanned::span),
                     raw.date.as_ref().map(Spanned::span),
@@ -200,13 +202,15 @@ impl Checker<'_> {
                 }
                 (ColumnSource::Constant(self.constant(value)?), None)
             }
-            (Some(_), Some(value)) => {
-                let message = "this column has both a field and a value";
-                return Err(self.error(value.span(), message, "keep one of them"));
-            }
-            (None, None) => {
-                let hint = "add field = \"…\" for a field of the record, or value = \"…\" for a constant";
+            (None, None, None) => {
+                let hint = "add field = \"…\" for a field of the record, text = \"{{ … }}\" for an expression, or value = \"…\" \
+                            for a constant";
                 return Err(self.error(span, "this column has neither a field nor a value", hint));
+            }
+            (_, text, value) => {
+                let place = value.as_ref().map(Spanned::span).or(text.as_ref().map(Spanned::span)).unwrap_or(span);
+                let message = "this column has more than one of field, text and value";
+                return Err(self.error(place, message, "keep one of them"));
             }
         };
         let name = match (raw.name, default_name) {
@@ -215,12 +219,15 @@ impl Checker<'_> {
             }
             (Some(name), _) => name.into_inner(),
             (None, Some(name)) => name,
+            (None, None) if raw.text.is_some() => {
+                return Err(self.error(span, "a computed column needs a name", "add name = \"…\""));
+            }
             (None, None) => return Err(self.error(span, "a constant needs a name", "add name = \"…\"")),
         };
         Ok(Column { name, source })
     }
 
-    fn field(&self, path: String, raw: &RawColumn) -> Result<Field, Mistake> {
+    fn format(&self, raw: &RawColumn) -> Result<Format, Mistake> {
         let decimals = raw.decimals.as_ref().map(|places| {
             let count = u32::try_from(*places.get_ref()).ok().filter(|count| *count <= 15);
             count.ok_or_else(|| self.error(places.span(), "decimals must be a number from 0 to 15", "such as 2"))
@@ -249,8 +256,7 @@ impl Checker<'_> {
             }
         }
         let default = raw.default.as_ref().map(|default| self.constant(default)).transpose()?;
-        Ok(Field {
-            path,
+        Ok(Format {
             decimals: decimals.transpose()?,
             date: raw.date.as_ref().map(|date| date.get_ref().clone()),
             zone: zone.transpose()?,
@@ -259,7 +265,7 @@ impl Checker<'_> {
         })
     }
 
-    fn conditions(&self, raw: Spanned<RawConditions>) -> Vec<Condition> {
+    fn conditions(&self, raw: Spanned<RawConditions>) -> Vec<Formula> {
         let span = raw.span();
         let conditions = match raw.into_inner() {
             RawConditions::One(written) => vec![Spanned::new(span, RawCondition::Written(written))],
@@ -279,20 +285,31 @@ impl Checker<'_> {
     }
 
     /// Parses a condition written at `span`.
-    fn condition(&self, written: &str, span: Range<usize>) -> Result<Condition, Mistake> {
-        let expression = Expression::parse_condition(written).map_err(|error| {
-            let in_toml = self.notes.file().source.get(span.clone()).and_then(|text| text.find(written));
-            let place = in_toml.map_or(span.clone(), |at| {
-                let position = |offset: usize| span.start + at + offset.min(written.len());
-                position(error.range.start)..position(error.range.end.max(error.range.start))
-            });
-            self.error(place, error.message, "docs/expressions.md describes expressions")
-        })?;
-        if !expression.parameters().is_empty() || !expression.cells().is_empty() {
-            let hint = "name the fields of the record";
-            return Err(self.error(span, "an export has neither parameters nor cells", hint));
-        }
-        Ok(Condition(Arc::new(expression)))
+    fn condition(&self, written: &str, span: Range<usize>) -> Result<Formula, Mistake> {
+        let parsed = Expression::parse_condition(written);
+        let expression = parsed.map_err(|error| self.misread(written, span.clone(), error))?;
+        self.formula(written, span, expression)
+    }
+
+    /// Parses the text of a computed column.
+    fn computed(&self, text: &Spanned<String>) -> Result<Formula, Mistake> {
+        let (written, span) = (text.get_ref(), text.span());
+        let expression = Expression::parse(written).map_err(|error| self.misread(written, span.clone(), error))?;
+        self.formula(written, span, expression)
+    }
+
+    /// Returns a mistake in the expression `written` at `span`.
+    fn misread(&self, written: &str, span: Range<usize>, error: ExpressionError) -> Mistake {
+        let in_toml = self.notes.file().source.get(span.clone()).and_then(|text| text.find(written));
+        let place = in_toml.map_or(span.clone(), |at| {
+            let position = |offset: usize| span.start + at + offset.min(written.len());
+            position(error.range.start)..position(error.range.end.max(error.range.start))
+        });
+        self.error(place, error.message, "docs/expressions.md describes expressions")
+    }
+
+    fn formula(&self, written: &str, span: Range<usize>, expression: Expression) -> Result<Formula, Mistake> {
+        Formula::new(written, expression).map_err(|(message, hint)| self.error(span, message, hint))
     }
 
     /// Returns the condition that a test of a field means, and its place for mistakes.
@@ -329,13 +346,13 @@ impl Checker<'_> {
         }
     }
 
-    fn sort(&self, by: &Spanned<String>) -> Result<SortBy, Mistake> {
+    fn sort(&self, by: &Spanned<String>, columns: &[Column]) -> Result<SortBy, Mistake> {
         let (descending, path) = match by.get_ref().strip_prefix('-') {
             Some(path) => (true, path),
             None => (false, by.get_ref().as_str()),
         };
         let path = self.path(&Spanned::new(by.span(), path.to_owned()))?;
-        Ok(SortBy { path, descending })
+        Ok(SortBy { key: SortKey::of(path, columns), descending })
     }
 
     fn path(&self, path: &Spanned<String>) -> Result<String, Mistake> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use jiff::civil;
 use jiff::tz::TimeZone;
 use sheetport_client::pages::{Entry, object_fields};
 use sheetport_mapping::language::{self, Context, Expression};
@@ -12,7 +13,7 @@ use sheetport_values::currency::CurrencyMark;
 use sheetport_values::decimal::{self, Decimal};
 
 use crate::error::Error;
-use crate::value::text;
+use crate::value::{shown, text};
 
 /// A checked export template.
 #[derive(Clone, Debug)]
@@ -24,8 +25,14 @@ pub struct Template {
     /// Appends all other fields.
     pub others: bool,
     /// Conditions for a record to be exported; all must hold.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<Formula>,
     pub sort: Vec<SortBy>,
+    /// Headers by field, in a table with all columns.
+    pub renames: BTreeMap<String, String>,
+    /// Fields that a record must have, by their paths: a name on a command line may be misspelt.
+    pub demanded: Vec<String>,
+    /// The date of `today()`, if known.
+    pub today: Option<civil::Date>,
     /// Path of an array to expand into one row per element.
     pub explode: Option<String>,
     /// Style of text files. Command-line flags take precedence.
@@ -42,13 +49,20 @@ pub struct Column {
 pub enum ColumnSource {
     Constant(String),
     Field(Field),
+    Computed(Formula, Format),
 }
 
-/// A field and a format. Without a format, values are written as received.
+/// A field and its format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
     /// Field names joined by dots.
     pub path: String,
+    pub format: Format,
+}
+
+/// The format of a value. Without one, values are written as received.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Format {
     /// Number of decimals; halves are rounded away from zero.
     pub decimals: Option<u32>,
     /// Format of a time, as in strftime.
@@ -61,30 +75,89 @@ pub struct Field {
     pub default: Option<String>,
 }
 
-/// A condition of the mapping language. Its columns are the paths of fields.
+/// An expression of the mapping language. Its columns are the paths of fields.
 #[derive(Clone, Debug)]
-pub struct Condition(pub Arc<Expression>);
+pub struct Formula {
+    /// The expression as written.
+    pub source: String,
+    pub expression: Arc<Expression>,
+}
 
-/// The fields of a record, for a condition.
-struct Fields<'f, 'e> {
-    entry: &'f Entry<'e>,
-    paths: &'f [String],
+/// The JSON of the fields of a record or row, for an expression.
+struct Fields<'f> {
+    json: &'f dyn Fn(usize) -> Option<&'f str>,
+    today: Option<civil::Date>,
     zone: TimeZone,
 }
 
 #[derive(Clone, Debug)]
 pub struct SortBy {
-    pub path: String,
+    pub key: SortKey,
     pub descending: bool,
 }
 
+#[derive(Clone, Debug)]
+pub enum SortKey {
+    /// A field, by its path.
+    Field(String),
+    /// A computed column, by its name.
+    Computed(String, Formula),
+}
+
 impl Template {
+    /// Returns a template without any columns of its own, which exports everything.
+    pub(crate) fn of_everything() -> Template {
+        Template {
+            record: None,
+            columns: Vec::new(),
+            others: true,
+            conditions: Vec::new(),
+            sort: Vec::new(),
+            renames: BTreeMap::new(),
+            demanded: Vec::new(),
+            today: None,
+            explode: None,
+            style: Style::default(),
+        }
+    }
+
     /// Returns the fields used by columns.
     pub fn fields(&self) -> impl Iterator<Item = &Field> {
         self.columns.iter().filter_map(|column| match &column.source {
             ColumnSource::Field(field) => Some(field),
-            ColumnSource::Constant(_) => None,
+            ColumnSource::Constant(_) | ColumnSource::Computed(..) => None,
         })
+    }
+
+    /// Returns the formulas of columns.
+    pub fn computed(&self) -> impl Iterator<Item = &Formula> {
+        self.columns.iter().filter_map(|column| match &column.source {
+            ColumnSource::Computed(formula, _) => Some(formula),
+            ColumnSource::Constant(_) | ColumnSource::Field(_) => None,
+        })
+    }
+
+    /// Returns the fields that decide which records are in the table, and in which order.
+    pub(crate) fn deciding_fields(&self) -> impl Iterator<Item = &str> {
+        let conditions = self.conditions.iter().flat_map(Formula::paths);
+        let sort = self.sort.iter().flat_map(|by| match &by.key {
+            SortKey::Field(path) => std::slice::from_ref(path),
+            SortKey::Computed(_, formula) => formula.paths(),
+        });
+        conditions.chain(sort).map(String::as_str)
+    }
+
+    /// Returns a field in a condition or the order that is different in each row of an exploded array, and so not of the record.
+    pub fn decides_by_row(&self, explode: &str) -> Option<&str> {
+        self.deciding_fields().find(|path| path.strip_prefix(explode).is_some_and(|rest| rest.starts_with('.')))
+    }
+
+    /// Whether a column has the values of a field as they are.
+    pub fn has_column_of(&self, path: &str) -> bool {
+        let plain = Field { path: path.to_owned(), format: Format::default() };
+        self.columns.is_empty()
+            || self.fields().any(|field| *field == plain)
+            || self.others && self.fields().all(|field| field.path != path)
     }
 
     /// Returns whether a record meets all conditions. A blank meets no condition that calculates with it or orders it.
@@ -92,36 +165,160 @@ impl Template {
     /// # Errors
     /// If a condition can't be decided, such as a comparison of a text with a number.
     pub fn selects(&self, entry: &Entry<'_>) -> Result<bool, Error> {
-        for Condition(condition) in &self.conditions {
-            match condition.holds(&Fields { entry, paths: condition.columns(), zone: TimeZone::UTC }) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(error) if error.is_about_blank() => return Ok(false),
-                Err(error) => {
-                    let id = text(entry.field("id")).into_owned();
-                    return Err(Error::Undecided { id, reason: error.message });
-                }
+        for condition in &self.conditions {
+            if !condition.holds(entry, self.today)? {
+                return Ok(false);
             }
         }
         Ok(true)
     }
 }
 
-impl Field {
-    /// Formats the value of the field. `json` is its JSON.
-    pub fn format<'a>(&self, json: Option<&'a str>, value: Value<'a>) -> Value<'a> {
-        let text = text(json);
+impl ColumnSource {
+    /// Returns a text that is another one for any other source of a column.
+    pub(crate) fn mark(&self) -> String {
+        match self {
+            ColumnSource::Constant(text) => format!("'{text}'"),
+            ColumnSource::Field(Field { path, format }) => format!("{path}{}", format.mark()),
+            ColumnSource::Computed(formula, format) => format!("={}{}", formula.source, format.mark()),
+        }
+    }
+}
+
+impl PartialEq for Formula {
+    fn eq(&self, other: &Formula) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for Formula {}
+
+impl Formula {
+    /// Returns the formula of a parsed expression.
+    ///
+    /// # Errors
+    /// Returns a message and a hint if it needs more than the fields of a record.
+    pub(crate) fn new(source: &str, expression: Expression) -> Result<Formula, (&'static str, &'static str)> {
+        match expression.parameters().is_empty() && expression.cells().is_empty() {
+            true => Ok(Formula { source: source.to_owned(), expression: Arc::new(expression) }),
+            false => Err(("an export has neither parameters nor cells", "name the fields of the record")),
+        }
+    }
+
+    /// Returns the paths of the fields in the expression.
+    pub fn paths(&self) -> &[String] {
+        self.expression.columns()
+    }
+
+    /// Returns whether a record meets this condition.
+    ///
+    /// # Errors
+    /// If the condition can't be decided.
+    pub(crate) fn holds(&self, entry: &Entry<'_>, today: Option<civil::Date>) -> Result<bool, Error> {
+        let json = |index: usize| self.paths().get(index).and_then(|path| json_at(entry, path));
+        match self.expression.holds(&Fields { json: &json, today, zone: TimeZone::UTC }) {
+            Ok(holds) => Ok(holds),
+            Err(error) if error.is_about_blank() => Ok(false),
+            Err(error) => {
+                let id = text(entry.field("id")).into_owned();
+                Err(Error::Undecided { condition: self.source.clone(), id, reason: error.message })
+            }
+        }
+    }
+
+    /// Computes the value. `json` returns the JSON of a field by its index in [`Formula::paths`]. A calculation with a blank is
+    /// blank.
+    ///
+    /// # Errors
+    /// Returns a message if the value can't be computed, such as a sum with a text.
+    pub(crate) fn compute<'f>(
+        &self,
+        json: &'f dyn Fn(usize) -> Option<&'f str>,
+        today: Option<civil::Date>,
+    ) -> Result<Value<'static>, String> {
+        let fields = Fields { json, today, zone: TimeZone::UTC };
+        let computed = match self.expression.eval(&fields) {
+            Ok(value) => value,
+            Err(error) if error.is_about_blank() => return Ok(Value::Blank),
+            Err(error) => return Err(error.message),
+        };
+        Ok(match &computed {
+            language::Value::Blank => Value::Blank,
+            language::Value::Number(_) => Value::Digits(computed.text().into_owned()),
+            language::Value::Boolean(boolean) => Value::Boolean(*boolean),
+            value => Value::Text(Cow::Owned(value.text().into_owned())),
+        })
+    }
+}
+
+impl SortKey {
+    /// Returns the path of the field, or the name of the column.
+    pub fn name(&self) -> &str {
+        match self {
+            SortKey::Field(name) | SortKey::Computed(name, _) => name,
+        }
+    }
+
+    /// Returns the key for this name: a computed column, or a field.
+    pub(crate) fn of(name: String, columns: &[Column]) -> SortKey {
+        let computed = columns.iter().find_map(|column| match &column.source {
+            ColumnSource::Computed(formula, _) if column.name == name => Some(formula.clone()),
+            _ => None,
+        });
+        match computed {
+            Some(formula) => SortKey::Computed(name, formula),
+            None => SortKey::Field(name),
+        }
+    }
+}
+
+impl SortBy {
+    /// Returns the value to sort a record by, as text.
+    ///
+    /// # Errors
+    /// If it can't be computed.
+    pub(crate) fn value(&self, entry: &Entry<'_>, today: Option<civil::Date>) -> Result<String, Error> {
+        match &self.key {
+            SortKey::Field(path) => Ok(text(json_at(entry, path)).into_owned()),
+            SortKey::Computed(column, formula) => {
+                let json = |index: usize| formula.paths().get(index).and_then(|path| json_at(entry, path));
+                match formula.compute(&json, today) {
+                    Ok(value) => Ok(shown(&value).to_owned()),
+                    Err(reason) => Err(Error::NotComputed {
+                        column: column.clone(),
+                        id: text(entry.field("id")).into_owned(),
+                        reason,
+                    }),
+                }
+            }
+        }
+    }
+}
+
+impl Format {
+    fn mark(&self) -> String {
+        if *self == Format::default() {
+            return String::new();
+        }
+        let Format { decimals, date, zone, map, default } = self;
+        let zone = zone.as_ref().and_then(TimeZone::iana_name);
+        format!(" {:?}", (decimals, date, zone, map, default))
+    }
+
+    /// Formats a value.
+    pub fn apply<'a>(&self, value: Value<'a>) -> Value<'a> {
+        let text = shown(&value);
         if text.is_empty() {
             return match &self.default {
                 Some(default) => Value::Text(Cow::Owned(default.clone())),
                 None => value,
             };
         }
-        if let Some(mapped) = self.map.get(&*text) {
+        if let Some(mapped) = self.map.get(text) {
             return Value::Text(Cow::Owned(mapped.clone()));
         }
         if let Some(decimals) = self.decimals
-            && let Ok(number) = decimal::parse(&text)
+            && let Ok(number) = decimal::parse(text)
         {
             return Value::Digits(decimal::to_fixed(number, decimals));
         }
@@ -137,9 +334,9 @@ impl Field {
     }
 }
 
-impl Context for Fields<'_, '_> {
+impl Context for Fields<'_> {
     fn value(&self, column: usize) -> Result<language::Value<'_>, String> {
-        let json = json_at(self.entry, &self.paths[column]);
+        let json = (self.json)(column);
         Ok(match json.and_then(|json| json.bytes().next()) {
             None | Some(b'n') => language::Value::Blank,
             Some(b't') => language::Value::Boolean(true),
@@ -152,8 +349,12 @@ impl Context for Fields<'_, '_> {
     }
 
     fn amount(&self, column: usize) -> Result<(Decimal, Option<CurrencyMark>), String> {
-        let found = text(json_at(self.entry, &self.paths[column]));
+        let found = text((self.json)(column));
         decimal::parse(&found).map(|number| (number, None)).map_err(|_| format!("'{found}' is not a number"))
+    }
+
+    fn today(&self) -> Option<civil::Date> {
+        self.today
     }
 
     fn time_zone(&self) -> Option<&TimeZone> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sheetport_documents::{Mistakes, Notes, Parsed, Texts, TomlFile};
-use sheetport_export::{ExportOptions, Since};
+use sheetport_export::{Choice, ExportOptions, Since};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
@@ -271,7 +271,15 @@ impl Reader<'_> {
             output: Some(resolved(self.folder, output.get_ref())),
             family: self.parsed("family", &keys.family, family),
             template: keys.template.map(|path| self.folder.join(path)),
+            lines: keys.lines,
+            choice: Choice {
+                columns: keys.columns.unwrap_or_default().0,
+                conditions: keys.conditions.unwrap_or_default().0,
+                sort: keys.sort.unwrap_or_default().0,
+                renames: keys.rename.into_iter().flatten().map(|(field, name)| format!("{field}={name}")).collect(),
+            },
             changes: keys.changes.map(|path| resolved(self.folder, &path)),
+            latest: keys.latest.map(|path| resolved(self.folder, &path)),
             ids: ids.map(|path| IdSource { path, column: keys.column, external: keys.external }),
             rate: keys.rate.map(|Parsed(rate)| rate),
             options: ExportOptions {

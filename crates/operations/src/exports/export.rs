@@ -1,17 +1,14 @@
 //! Exporting a list, or records selected by id, to a file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use sheetport_client::{self as client, KnownSizes, Pace, PageSize, Speed};
-use sheetport_export::{
-    self as export, ChangesFile, Clock, ExportOptions, Exported, IdFile, Job, Output, Since, Source, Template, template,
-};
+use sheetport_client::{self as client, KnownSizes, Pace, PageSize};
+use sheetport_datasets::{self as datasets, HAS_PARQUET};
+use sheetport_export::{self as export, ChangesFile, Clock, Exported, Format, Job, Output, Since, Template};
 use sheetport_files::absolute_path::absolute;
-use sheetport_files::text_file::read_text;
-use sheetport_records::{Family, Single, inventory, order, transaction};
 use sheetport_send::while_supplied;
 use sheetport_sheet::write::{FileFormat, Style, TextKind};
 use sheetport_storage::ObjectAddress;
@@ -23,100 +20,12 @@ use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::learned::Learned;
 use super::super::lists::LISTS;
+use super::request::{ExportRequest, KIND, TIME, chosen_template, details, latest, source};
 use super::shared_rate::SharedRate;
 use super::staging::Staging;
 use crate::operation::Operation;
 
-/// Placeholder for the name of the list.
-const KIND: &str = "{kind}";
-/// Placeholder for the time of day.
-const TIME: &str = "{time}";
 const RESUME_HINT: &str = "the records read so far are kept; run the same command again within an hour to continue";
-
-/// Names of the exportable records.
-pub const EXPORTABLE: [&str; 6] = ["items", "orders", "companies", "contacts", "inventories", "transactions"];
-
-/// The records that can be exported by id.
-static SINGLES: [&Single; 3] = [&order::SINGLE, &inventory::SINGLE, &transaction::SINGLE];
-
-/// Ids of the records to export.
-#[derive(Clone, Debug)]
-pub struct IdSource {
-    pub path: PathBuf,
-    /// Header, letters or number of the column.
-    pub column: Option<String>,
-    /// The ids are the user's own, not the service's.
-    pub external: bool,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct ExportRequest {
-    /// Names from [`EXPORTABLE`]. Several lists become sheets of one workbook, or separate files if the name contains `{kind}`.
-    pub records: Vec<&'static str>,
-    /// Whether this is one of several requests that export to separate files.
-    pub is_part: bool,
-    /// Path family of the list, by default public.
-    pub family: Option<Family>,
-    /// Path of the file, or `None` for standard output.
-    pub output: Option<PathBuf>,
-    /// Format of standard output, CSV if `None`.
-    pub stdout_format: Option<TextKind>,
-    /// Path of an export template.
-    pub template: Option<PathBuf>,
-    /// Path for a list of added, changed and removed records since the previous export with such a list.
-    pub changes: Option<PathBuf>,
-    /// Exports these records instead of a list.
-    pub ids: Option<IdSource>,
-    /// Number of records per page; as many as the service grants if `None`.
-    pub page_size: Option<u32>,
-    /// The rate of the context if `None`.
-    pub rate: Option<Speed>,
-    pub options: ExportOptions,
-}
-
-impl ExportRequest {
-    /// Returns a request for each file.
-    ///
-    /// # Errors
-    /// If a part of the request can't be carried out, before anything is requested.
-    pub fn by_file(&self) -> Result<Vec<ExportRequest>, Error> {
-        let has_kind = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.to_string_lossy().contains(KIND));
-        let is_several = self.records.len() > 1;
-        for (index, name) in self.records.iter().enumerate() {
-            if self.records[..index].contains(name) {
-                return Err(Error::invalid(format!("{name} are named twice"), "name each list once"));
-            }
-            source(self, name)?;
-        }
-        if is_several && self.template.is_some() {
-            let message = "an export template is for one list";
-            return Err(Error::invalid(message, "leave out --template, or export each list by a command of its own"));
-        }
-        let with = |records: &[&'static str]| ExportRequest {
-            records: records.to_vec(),
-            is_part: is_several && records.len() == 1,
-            ..self.clone()
-        };
-        if !is_several {
-            return Ok(vec![with(&self.records)]);
-        }
-        let has_sheets = |path: &Option<PathBuf>| path.as_deref().and_then(FileFormat::of) == Some(FileFormat::Xlsx);
-        let each_has_its_own = has_kind(&self.output);
-        if !each_has_its_own && !has_sheets(&self.output) {
-            let message = "several lists need a workbook, or a file each";
-            return Err(Error::invalid(message, "write to a file such as all.xlsx or '{kind}.csv'"));
-        }
-        let shares_changes = self.changes.is_some() && !has_kind(&self.changes);
-        if shares_changes && (each_has_its_own || !has_sheets(&self.changes)) {
-            let message = "the changes of several lists need a file each";
-            return Err(Error::invalid(message, "name it by {kind}, as in 'changes-{kind}.csv'"));
-        }
-        Ok(match each_has_its_own {
-            true => self.records.iter().map(|name| with(&[name])).collect(),
-            false => vec![with(&self.records)],
-        })
-    }
-}
 
 /// Exports records to one file, for one request of [`ExportRequest::by_file`]. An identical later request continues an
 /// interrupted export. Returns the result of each list.
@@ -135,6 +44,10 @@ pub fn export<'a>(
         };
         // A wrong request is refused before the bucket is read.
         check(request)?;
+        if request.latest.is_some() {
+            let message = "--latest is a symbolic link, which object storage does not have";
+            return Err(Error::invalid(message, "leave out --latest"));
+        }
         let output = request.output.as_ref().map(|path| staging.local(path)).transpose()?;
         let changes = request.changes.as_ref().map(|path| staging.local(path)).transpose()?;
         if let Some((output, changes)) = output.as_ref().zip(changes.as_ref())
@@ -181,7 +94,9 @@ async fn export_to_files(
                 job.shown_pattern = Some(staging.shown_in(pattern));
             }
             let of_job = export::paths(job)?;
-            let records = of_job.iter().filter(|(_, is_changes)| job.options.append && !is_changes);
+            // What is extended or updated has to be here as a whole.
+            let is_extended = job.options.append || matches!(&job.output, Output::File { format: Format::Sqlite, .. });
+            let records = of_job.iter().filter(|(_, is_changes)| is_extended && !is_changes);
             extended.extend(records.map(|(path, _)| path.clone()));
             paths.extend(of_job.into_iter().map(|(path, _)| path));
         }
@@ -298,7 +213,9 @@ pub fn check(request: &ExportRequest) -> Result<(), Error> {
         for records in &part.records {
             let output = checked_output(&part, records)?;
             changes(&part, &output, records)?;
-            part.template.as_ref().map(|path| load_template(path, records)).transpose()?;
+            chosen_template(&part, records)?;
+            details(&part, records)?;
+            latest(&part, &output, records)?;
         }
     }
     Ok(())
@@ -324,11 +241,14 @@ fn checked_output(request: &ExportRequest, records: &str) -> Result<Output, Erro
 
 fn job(context: &Context, request: &ExportRequest, records: &str) -> Result<Job, Error> {
     let output = checked_output(request, records)?;
+    let template = chosen_template(request, records)?;
+    let clock = Clock { local: jiff::Zoned::now().with_time_zone(local_zone()), now: SystemTime::now };
     Ok(Job {
         source: source(request, records)?,
         changes: changes(request, &output, records)?,
-        output,
-        template: request.template.as_ref().map(|path| load_template(path, records)).transpose()?,
+        latest: latest(request, &output, records)?,
+        details: details(request, records)?,
+        template: template.map(|template| Template { today: Some(clock.local.date()), ..template }),
         options: request.options.clone(),
         page_size: match request.page_size {
             Some(size) => PageSize::Chosen(u64::from(size)),
@@ -337,7 +257,8 @@ fn job(context: &Context, request: &ExportRequest, records: &str) -> Result<Job,
         home: context.home.clone(),
         base_url: context.base_url()?.trim_end_matches('/').to_owned(),
         workspace: context.workspace(),
-        clock: Clock { local: jiff::Zoned::now().with_time_zone(local_zone()), now: SystemTime::now },
+        clock,
+        output,
         shown_pattern: None,
     })
 }
@@ -349,8 +270,13 @@ fn check_append(request: &ExportRequest, output: &Output) -> Result<(), Error> {
         return Err(Error::invalid(message, "add --since last"));
     }
     match output {
-        Output::File { format: FileFormat::Xlsx, .. } => {
-            let message = "--append can't extend a workbook";
+        Output::File { format: Format::Sqlite, .. } => {
+            let message = "--append is for files without ids: a database is updated by them in any case";
+            Err(Error::invalid(message, "leave out --append"))
+        }
+        Output::File { format: format @ (Format::Sheet(FileFormat::Xlsx) | Format::Parquet), .. } => {
+            let file = if *format == Format::Parquet { "a Parquet file" } else { "a workbook" };
+            let message = format!("--append can't extend {file}");
             Err(Error::invalid(message, "write to .csv, .tsv or .ndjson, or name each file by its time: {date}-{time}"))
         }
         Output::File { pattern, .. } if pattern.contains(TIME) => {
@@ -370,8 +296,20 @@ fn output(request: &ExportRequest, records: &str) -> Result<Output, Error> {
         return Err(Error::invalid(message, "leave out --format and change the extension"));
     }
     let (pattern, format) = pattern(path, records)?;
+    if format == Format::Parquet && !HAS_PARQUET {
+        let error = datasets::Error::NotIncluded;
+        return Err(Error::invalid(
+            format!("{} can't be written: this executable has no Parquet", path.display()),
+            error.hint(),
+        ));
+    }
+    if format.is_database()
+        && let Some(template) = chosen_template(request, records)?
+    {
+        check_ids(path, &template)?;
+    }
     // The flags are for the list of changes, too.
-    let format_of_changes = request.changes.as_deref().and_then(FileFormat::of);
+    let format_of_changes = request.changes.as_deref().and_then(Format::of);
     if let Some(flag) = flag_without_effect(&request.options.style, format)
         && format_of_changes.is_none_or(|format| flag_without_effect(&request.options.style, format).is_some())
     {
@@ -381,15 +319,29 @@ fn output(request: &ExportRequest, records: &str) -> Result<Output, Error> {
     Ok(Output::File { pattern, format })
 }
 
+/// Refuses a template without the ids, by which the rows of a database are found again.
+fn check_ids(path: &Path, template: &Template) -> Result<(), Error> {
+    match template.has_column_of("id") {
+        true => Ok(()),
+        false => {
+            let message = format!("{} needs the id of each record, and there is no column for it", path.display());
+            Err(Error::invalid(
+                message,
+                "add id to --columns, or [[columns]] with field = \"id\", without a format, to the template",
+            ))
+        }
+    }
+}
+
 /// Returns the file name with the placeholder for the list filled in, and the format of the file.
-fn pattern(path: &Path, records: &str) -> Result<(String, FileFormat), Error> {
-    let format = FileFormat::of(path).ok_or_else(|| {
+fn pattern(path: &Path, records: &str) -> Result<(String, Format), Error> {
+    let format = Format::of(path).ok_or_else(|| {
         let message = format!("{} has no extension that says what to write", path.display());
         // `/dev/stdout`, and pipes of the shell such as `>(gzip)`.
         let is_stream = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
         let hint = match is_stream || path.starts_with("/dev") {
             true => "write - for standard output, and redirect that: -o - | …".to_owned(),
-            false => format!("name it {}", FileFormat::NAMES),
+            false => format!("name it {}", Format::NAMES),
         };
         Error::invalid(message, hint)
     })?;
@@ -402,6 +354,17 @@ fn pattern(path: &Path, records: &str) -> Result<(String, FileFormat), Error> {
 fn changes(request: &ExportRequest, output: &Output, records: &str) -> Result<Option<ChangesFile>, Error> {
     let Some(path) = &request.changes else { return Ok(None) };
     let (pattern, format) = pattern(path, records)?;
+    let Format::Sheet(format) = format else {
+        let message = format!(
+            "{} can't be a list of changes: its columns before and after have values of all types",
+            path.display()
+        );
+        let hint = match output {
+            Output::File { format: Format::Sqlite, .. } => "leave out --changes: a database has a table of changes",
+            _ => "give --changes a name with .csv, .tsv, .ndjson or .xlsx",
+        };
+        return Err(Error::invalid(message, hint));
+    };
     match (output, request.options.since) {
         (Output::Stdout { .. }, _) => {
             let message = "--changes needs the name of a file: standard output has no previous export";
@@ -420,53 +383,14 @@ fn changes(request: &ExportRequest, output: &Output, records: &str) -> Result<Op
 }
 
 /// Returns a flag for text formats without effect on this format, if any.
-fn flag_without_effect(style: &Style, format: FileFormat) -> Option<&'static str> {
-    let has_fields = !matches!(format, FileFormat::Xlsx) && !format.is_ndjson();
+fn flag_without_effect(style: &Style, format: Format) -> Option<&'static str> {
+    let has_fields = matches!(format, Format::Sheet(FileFormat::Text { .. })) && !format.is_ndjson();
     let flags = [
         ("--delimiter", style.delimiter.is_some()),
         ("--locale", style.decimal_comma),
         ("--bom", style.bom),
-        ("--exact", style.raw && format.is_ndjson()),
+        // In a workbook, it is no mistake.
+        ("--exact", style.raw && format != Format::Sheet(FileFormat::Xlsx)),
     ];
     flags.into_iter().find(|(_, is_used)| *is_used && !has_fields).map(|(flag, _)| flag)
-}
-
-fn source(request: &ExportRequest, name: &str) -> Result<Source, Error> {
-    if let Some(ids) = &request.ids {
-        let single = SINGLES.into_iter().find(|single| single.name == name).ok_or_else(|| {
-            let hint = "leave out --ids; only transactions, orders and inventories can be exported by id";
-            Error::invalid(format!("{name} can't be exported by id"), hint)
-        })?;
-        if ids.external && !single.has_external_id {
-            let hint = "leave out --external and use the service's ids";
-            return Err(Error::invalid(format!("{name} have no external ids in the service"), hint));
-        }
-        let file = IdFile { path: ids.path.clone(), column: ids.column.clone() };
-        return Ok(Source::Ids { single, file, by_external_id: ids.external });
-    }
-    let mut lists = LISTS.into_iter().filter(|list| list.name == name).peekable();
-    if lists.peek().is_none() {
-        let hint = "give a spreadsheet with their ids: --ids FILE --column COLUMN";
-        return Err(Error::invalid(format!("the service has no list of {name}"), hint));
-    }
-    let list = lists.find(|list| request.family.is_none_or(|family| list.family == family));
-    let list =
-        list.ok_or_else(|| Error::invalid(format!("this path family has no list of {name}"), "leave out --family"))?;
-    Ok(Source::List(list))
-}
-
-fn load_template(path: &Path, records: &str) -> Result<Template, Error> {
-    let unreadable = |reason: String| {
-        let message = format!("the export template {} can't be read: {reason}", path.display());
-        Error::invalid(message, "check its name, and that it is a text file")
-    };
-    let source = read_text(path).map_err(|error| unreadable(error.to_string()))?;
-    let template = template::load(&path.display().to_string(), &source, &EXPORTABLE)?;
-    match &template.record {
-        Some(record) if record != records => {
-            let message = format!("the export template {} is for {record}", path.display());
-            Err(Error::invalid(message, format!("export {record} with it, or use another template")))
-        }
-        _ => Ok(template),
-    }
 }

@@ -1,8 +1,10 @@
 //! Exports to files and object storage.
 
 mod export;
+mod request;
 mod shared_rate;
 mod staging;
 
 pub use export::check;
-pub use export::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};
+pub use export::{export, lacks_array};
+pub use request::{EXPORTABLE, ExportRequest, IdSource};

@@ -23,6 +23,6 @@ pub static LIST: List = List {
     family: Family::Public,
     path: PATH,
     size: "limit",
-    fields: &[ListedField::plain("id")],
+    fields: &[ListedField::text("id")],
     known_by: &["external_id", "number", "name"],
 };

@@ -25,6 +25,6 @@ pub static LIST: List = List {
     family: Family::Legacy,
     path: PATH,
     size: "amount",
-    fields: &[ListedField::plain("id")],
+    fields: &[ListedField::text("id")],
     known_by: &["external_id", "number", "name"],
 };

@@ -92,10 +92,10 @@ pub static OLDER_LIST: List = List {
 };
 
 const LISTED_FIELDS: &[ListedField] = &[
-    ListedField::plain("id"),
-    ListedField::plain("name"),
-    ListedField::plain("price"),
-    ListedField::plain("currency"),
-    ListedField::plain("status"),
+    ListedField::text("id"),
+    ListedField::text("name"),
+    ListedField::number("price"),
+    ListedField::text("currency"),
+    ListedField::text("status"),
     ListedField::date_time("updated_at"),
 ];

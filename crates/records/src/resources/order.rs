@@ -146,19 +146,19 @@ pub static SINGLE: Single =
     Single { name: "orders", path: PATH, has_external_id: true, id_fields: &["id", "order_id"], fields: LISTED_FIELDS };
 
 const LISTED_FIELDS: &[ListedField] = &[
-    ListedField::plain("id"),
+    ListedField::text("id"),
     ListedField::date_time("order_at"),
     ListedField::date_time("created_at"),
     ListedField::date_time("updated_at"),
-    ListedField::plain("order_id"),
-    ListedField::plain("status"),
-    ListedField::plain("delivery_status"),
-    ListedField::plain("total_price"),
-    ListedField::plain("total_price_without_tax"),
-    ListedField::plain("number_item"),
-    ListedField::plain("currency"),
-    ListedField::plain("company_id"),
-    ListedField::plain("contact_id"),
+    ListedField::text("order_id"),
+    ListedField::text("status"),
+    ListedField::text("delivery_status"),
+    ListedField::number("total_price"),
+    ListedField::number("total_price_without_tax"),
+    ListedField::integer("number_item"),
+    ListedField::text("currency"),
+    ListedField::text("company_id"),
+    ListedField::text("contact_id"),
 ];
 
 /// Response of `PUT /v1/public/orders/{order_id}`.

@@ -166,15 +166,38 @@ pub struct Single {
 #[derive(Debug)]
 pub struct ListedField {
     pub name: &'static str,
-    pub is_date_time: bool,
+    /// The type in the contract, but [`JsonType::String`] for every identifier: nobody calculates with them, and a service may give them
+    /// letters.
+    pub json: JsonType,
 }
 
 impl ListedField {
-    pub const fn plain(name: &'static str) -> ListedField {
-        ListedField { name, is_date_time: false }
+    pub const fn text(name: &'static str) -> ListedField {
+        ListedField { name, json: JsonType::String }
+    }
+
+    pub const fn number(name: &'static str) -> ListedField {
+        ListedField { name, json: JsonType::Number }
+    }
+
+    pub const fn integer(name: &'static str) -> ListedField {
+        ListedField { name, json: JsonType::Integer }
     }
 
     pub const fn date_time(name: &'static str) -> ListedField {
-        ListedField { name, is_date_time: true }
+        ListedField { name, json: JsonType::DateTime }
+    }
+
+    pub const fn boolean(name: &'static str) -> ListedField {
+        ListedField { name, json: JsonType::Boolean }
+    }
+
+    pub const fn texts(name: &'static str) -> ListedField {
+        ListedField { name, json: JsonType::Strings }
+    }
+
+    /// Whether values are date-times in UTC.
+    pub fn is_date_time(&self) -> bool {
+        self.json == JsonType::DateTime
     }
 }

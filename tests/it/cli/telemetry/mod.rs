@@ -50,7 +50,7 @@ async fn without_the_feature_nothing_is_traced() {
     assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     ended.says(&[
         "traces and metrics are not exported",
-        "cargo install --locked --path . --features keyring --features otel --features storage",
+        "cargo install --locked --path . --features keyring --features otel --features parquet --features storage",
     ]);
     assert_eq!(service.log().len(), 4);
     assert!(service.log().iter().all(|seen| seen.traceparent.is_none()));

@@ -10,7 +10,7 @@ pub(in crate::auth) const KEYRING_HINT: &str = if IS_INCLUDED {
     "start and unlock a keyring, such as GNOME Keyring or KWallet, in a session with D-Bus; or store the tokens in a file that only you \
      can read: sheetport login --keyring=false"
 } else {
-    "published executables include it; to build one: cargo install --locked --path . --features keyring --features storage; or store the tokens in \
+    "published executables include it; to build one: cargo install --locked --path . --features keyring --features parquet --features storage; or store the tokens in \
      a file that only you can read: sheetport login --keyring=false"
 };
 
