@@ -10,7 +10,7 @@ pub(crate) struct Counts {
     /// Records in the table.
     pub(crate) records: u64,
     pub(crate) rows: u64,
-    /// Records omitted by [`TableOptions::selection`].
+    /// Records omitted by the selection.
     pub(crate) older: u64,
     /// Records excluded by the export template.
     pub(crate) left_out: u64,
