@@ -10,6 +10,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sheetport_client::pages::Entry;
+use sheetport_datasets::Database;
 use sheetport_sheet::write::{Existing, WholeFile};
 use twox_hash::XxHash3_64;
 
@@ -148,9 +149,9 @@ pub(super) fn hashes(entry: &Entry<'_>) -> Hashes {
     (hash_of_id(id.as_bytes()), XxHash3_64::oneshot(entry.json().as_bytes()))
 }
 
-/// Returns the first of a record's hashes.
+/// Returns the first of a record's hashes. A database finds its rows again by the same.
 pub(super) fn hash_of_id(id: &[u8]) -> u64 {
-    XxHash3_64::oneshot(id)
+    Database::hash_of(id)
 }
 
 /// Opens a file of hashes. Returns `None` for a missing or damaged file, and for a file of another version.

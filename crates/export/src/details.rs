@@ -146,6 +146,7 @@ impl ExportSession {
                 match fetched {
                     Fetched::Page(page) => {
                         self.spool.append(FrameKind::Detail, &detail_payload(&id, &page))?;
+                        self.frames += 1;
                         if self.add_detail(page, template).await? {
                             found.push(hashes);
                         }
@@ -170,7 +171,6 @@ impl ExportSession {
 
     /// Adds a detail that is in the spool. Returns whether it meets the conditions.
     async fn add_detail(&mut self, page: Page, template: Option<&Template>) -> Result<bool, Error> {
-        self.frames += 1;
         self.details += 1;
         let is_selected = match (template, page.entries().next()) {
             (Some(template), Some(entry)) => template.selects(&entry)?,
@@ -223,16 +223,9 @@ impl ExportSession {
                         continue;
                     };
                     known.done.insert(hashes.0);
-                    let is_selected = match (template, page.entries().next()) {
-                        (Some(template), Some(entry)) => template.selects(&entry)?,
-                        _ => true,
-                    };
-                    if is_selected {
+                    if self.add_detail(page, template).await? {
                         listed.hashes.push(hashes);
                     }
-                    self.details += 1;
-                    let new = vec![true; page.entries().len()];
-                    self.writer.send(page, new).await?;
                     progress(self.details, None);
                 }
                 FrameKind::Missing => {

@@ -5,7 +5,7 @@ use sheetport_sheet::Row;
 
 use super::numbers::{Notations, Table};
 use crate::finding::Finding;
-use crate::roles::{Meaning, Roles};
+use crate::roles::{Meaning, Quantity, Roles};
 
 /// Fewest rows by which one price is below its cost and the others are not.
 const FEWEST: usize = 20;
@@ -27,8 +27,7 @@ pub(super) struct Margin {
 /// Returns the margin of the items of a sheet with price and cost, if some of them have none.
 pub(super) fn margin(roles: &Roles, table: &Table) -> Option<Margin> {
     let column = |field: &str| {
-        let of_field =
-            |quantity: &crate::roles::Quantity| quantity.meaning == Meaning::ItemPrice && quantity.field == field;
+        let of_field = |quantity: &Quantity| quantity.meaning == Meaning::ItemPrice && quantity.field == field;
         roles.numbers.iter().find(|(_, quantity)| of_field(quantity))
     };
     let ((price, quantity), (cost, _)) = (column("price")?, column("purchasePrice")?);
@@ -79,28 +78,16 @@ impl Margin {
 
 #[cfg(test)]
 mod tests {
-    use sheetport_sheet::Cell;
-
-    use super::super::numbers::Cells;
+    use super::super::numbers::of_pairs;
     use super::*;
-    use crate::roles::Quantity;
 
     /// Returns the prices that are below cost.
     fn below(pairs: &[(f64, f64)]) -> Vec<f64> {
         let money = |field| Quantity { field, meaning: Meaning::ItemPrice, is_fraction: false };
         let numbers = vec![(0, money("price")), (1, money("purchasePrice"))];
         let roles = Roles { numbers, names: vec!["Price".to_owned(), "Cost".to_owned()], ..Roles::default() };
-        let row = |(number, (price, cost)): (u64, &(f64, f64))| {
-            let mut row = Row::default();
-            row.clear(number);
-            row.push(Cell::Number(*price));
-            row.push(Cell::Number(*cost));
-            row
-        };
-        let rows: Vec<Row> = (2..).zip(pairs).map(row).collect();
-        let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1], &[])).collect();
-        let notations = Notations::of(&[0, 1], &cells);
-        let Some(margin) = margin(&roles, &notations.table(&[0, 1], &cells)) else { return Vec::new() };
+        let (rows, notations, table) = of_pairs(pairs);
+        let Some(margin) = margin(&roles, &table) else { return Vec::new() };
         let is_below = |row: &&Row| margin.judge(&roles, &notations, row).is_some();
         rows.iter().filter(is_below).filter_map(|row| notations.number(0, row)).map(|price| price.value).collect()
     }

@@ -124,6 +124,23 @@ impl Table {
     }
 }
 
+/// Returns rows with two numbers, for tests.
+#[cfg(test)]
+pub(super) fn of_pairs(pairs: &[(f64, f64)]) -> (Vec<Row>, Notations, Table) {
+    let row = |(number, (first, second)): (u64, &(f64, f64))| {
+        let mut row = Row::default();
+        row.clear(number);
+        row.push(Cell::Number(*first));
+        row.push(Cell::Number(*second));
+        row
+    };
+    let rows: Vec<Row> = (2..).zip(pairs).map(row).collect();
+    let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1], &[])).collect();
+    let notations = Notations::of(&[0, 1], &cells);
+    let table = notations.table(&[0, 1], &cells);
+    (rows, notations, table)
+}
+
 impl Notations {
     pub(super) fn of(columns: &[usize], rows: &[Cells]) -> Notations {
         let mut styles: Vec<(usize, ColumnStyle)> =

@@ -227,9 +227,7 @@ fn exact_factor(pairs: &[(Exact, Exact)], usual: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use sheetport_sheet::Cell;
-
-    use super::super::numbers::Cells;
+    use super::super::numbers::of_pairs;
     use super::*;
 
     /// Returns the prices that are out of proportion to the costs beside them, and those that are too large.
@@ -238,17 +236,7 @@ mod tests {
         let numbers = vec![(0, money("price")), (1, money("purchasePrice"))];
         let names = vec!["Price".to_owned(), "Cost".to_owned()];
         let roles = Roles { are_judged: true, numbers, names, ..Roles::default() };
-        let row = |(number, (price, cost)): (u64, &(f64, f64))| {
-            let mut row = Row::default();
-            row.clear(number);
-            row.push(Cell::Number(*price));
-            row.push(Cell::Number(*cost));
-            row
-        };
-        let rows: Vec<Row> = (2..).zip(pairs).map(row).collect();
-        let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[0, 1], &[])).collect();
-        let notations = Notations::of(&[0, 1], &cells);
-        let table = notations.table(&[0, 1], &cells);
+        let (rows, notations, table) = of_pairs(pairs);
         let (proportions, bounds) = (proportions(&roles, &table), bounds(&roles, &table));
         let odd = |row: &&Row| proportions.iter().any(|it| it.judge(&roles, &notations, row).is_some());
         let large = |row: &&Row| bounds.iter().any(|it| it.judge(&notations, row).is_some());

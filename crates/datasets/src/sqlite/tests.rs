@@ -50,7 +50,8 @@ impl Place {
             let values = [Value::Text(id), Value::Number(price), Value::Null];
             database.row(Key { id: Some(id), position: 1 }, &values)?;
         }
-        let counts = database.end_list(Some(records.iter().map(|(id, _)| Database::hash_of(id)).collect()))?;
+        let counts =
+            database.end_list(Some(records.iter().map(|(id, _)| Database::hash_of(id.as_bytes())).collect()))?;
         database.commit()?;
         Ok(counts)
     }
@@ -100,7 +101,7 @@ fn elements_have_a_row_each_and_are_removed_one_by_one() {
                 database.row(Key { id: Some(id), position }, &[Value::Text(id), Value::Text(sku)]).expect("written");
             }
         }
-        database.end_list(Some(present.iter().map(|id| Database::hash_of(id)).collect())).expect("ended");
+        database.end_list(Some(present.iter().map(|id| Database::hash_of(id.as_bytes())).collect())).expect("ended");
         database.commit().expect("committed");
     };
     night("1", &[("a", &["x", "y"]), ("b", &["z"])], &["a", "b"]);

@@ -133,7 +133,7 @@ impl Database {
         let Database { connection, list: Some(list) } = self else { return Err(no_list()) };
         let id = key.id.ok_or_else(|| Error::NoId { table: list.list.table.clone() })?;
         let cells = list.cells(values)?;
-        list.ids.push(hash_of_id(id));
+        list.ids.push(Database::hash_of(id.as_bytes()));
         if list.list.has_positions {
             list.keys.push(hash_of_key(id, key.position));
         }
@@ -183,8 +183,8 @@ impl Database {
     }
 
     /// Returns the hash of an id.
-    pub fn hash_of(id: &str) -> u64 {
-        hash_of_id(id)
+    pub fn hash_of(id: &[u8]) -> u64 {
+        XxHash3_64::oneshot(id)
     }
 
     /// Leaves no room for further pages.
@@ -259,8 +259,8 @@ impl OpenList {
             while let Some(row) = rows.next().map_err(failed)? {
                 let id = row.get_ref(1).and_then(|id| Ok(id.as_str()?)).map_err(failed)?;
                 let has = |hashes: &[u64], hash| hashes.binary_search(&hash).is_ok();
-                let is_gone = !has(present, hash_of_id(id))
-                    || self.list.has_positions && has(&self.ids, hash_of_id(id)) && {
+                let is_gone = !has(present, Database::hash_of(id.as_bytes()))
+                    || self.list.has_positions && has(&self.ids, Database::hash_of(id.as_bytes())) && {
                         let position: i64 = row.get(2).map_err(failed)?;
                         !has(&self.keys, hash_of_key(id, position.unsigned_abs()))
                     };
@@ -317,10 +317,6 @@ fn bind(statement: &mut CachedStatement<'_>, before: usize, cells: &[Cell<'_>]) 
         statement.raw_bind_parameter(before + place + 1, cell.to_sql()).map_err(failed)?;
     }
     Ok(())
-}
-
-fn hash_of_id(id: &str) -> u64 {
-    XxHash3_64::oneshot(id.as_bytes())
 }
 
 fn hash_of_key(id: &str, position: u64) -> u64 {

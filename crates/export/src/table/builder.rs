@@ -24,8 +24,7 @@ use crate::changes::RecordHashes;
 use crate::error::{ChangedType, Error, NotAppended};
 use crate::format::Format;
 use crate::template::Template;
-use crate::template::model::{Column, ColumnSource, Formula};
-use crate::value::text;
+use crate::template::model::{Column, ColumnSource, Formula, not_computed};
 
 /// Options of the table.
 #[derive(Debug)]
@@ -242,7 +241,7 @@ impl TableBuilder {
             hashes.insert(entry);
         }
         if is_included && let Some((present, id)) = self.present.as_mut().zip(entry.id()) {
-            present.push(Database::hash_of(&id));
+            present.push(Database::hash_of(id.as_bytes()));
         }
         let has_changed = self.options.has_changed(entry);
         match (has_changed, is_included) {
@@ -265,7 +264,7 @@ impl TableBuilder {
         {
             table.entry(entry.json())?;
         }
-        let id = if self.present.is_some() || self.options.format == Format::Sqlite { entry.id() } else { None };
+        let id = if self.options.format.is_database() { entry.id() } else { None };
         let types = &mut self.types;
         let mut position = 0;
         self.columns.each_row(entry, self.options.explode(), |all, row| {
@@ -280,11 +279,8 @@ impl TableBuilder {
                 return Ok(());
             }
             let value = |column: &TableColumn| {
-                column.source.value(all, &row, today).map_err(|reason| Error::NotComputed {
-                    column: column.name.header.clone(),
-                    id: text(entry.field("id")).into_owned(),
-                    reason,
-                })
+                let computed = column.source.value(all, &row, today);
+                computed.map_err(|reason| not_computed(&column.name.header, entry, reason))
             };
             let values = columns.iter().map(value).collect::<Result<Vec<Value<'_>>, _>>()?;
             match table.row(Key { id: id.as_deref(), position }, &values) {

@@ -251,6 +251,11 @@ impl Formula {
     }
 }
 
+/// Returns the error of a column that can't be computed for a record.
+pub(crate) fn not_computed(column: &str, entry: &Entry<'_>, reason: String) -> Error {
+    Error::NotComputed { column: column.to_owned(), id: text(entry.field("id")).into_owned(), reason }
+}
+
 impl SortKey {
     /// Returns the path of the field, or the name of the column.
     pub fn name(&self) -> &str {
@@ -284,11 +289,7 @@ impl SortBy {
                 let json = |index: usize| formula.paths().get(index).and_then(|path| json_at(entry, path));
                 match formula.compute(&json, today) {
                     Ok(value) => Ok(shown(&value).to_owned()),
-                    Err(reason) => Err(Error::NotComputed {
-                        column: column.clone(),
-                        id: text(entry.field("id")).into_owned(),
-                        reason,
-                    }),
+                    Err(reason) => Err(not_computed(column, entry, reason)),
                 }
             }
         }
