@@ -46,6 +46,23 @@ pub const EXPORT_XLSX: Row = Row {
     ..EXPORT_CSV
 };
 
+pub const EXPORT_PARQUET: Row = Row {
+    name: "export-parquet",
+    compares: "the same to Parquet, compared with the same to CSV",
+    target: 2.0,
+    beside: "CSV",
+    ours: |job| ours(job, "items.parquet"),
+    bare: |job| ours(job, "items.csv"),
+    ..EXPORT_CSV
+};
+
+pub const EXPORT_SQLITE: Row = Row {
+    name: "export-sqlite",
+    compares: "the same to a database, compared with the same to CSV",
+    ours: |job| ours(job, "items.db"),
+    ..EXPORT_PARQUET
+};
+
 pub const EXPORT_SERVED: Row = Row {
     name: "export-csv-served",
     compares: "the same to CSV, compared with the same client, from `sheetport serve`, which reads pages from disk",

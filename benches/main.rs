@@ -39,6 +39,8 @@ const ROWS: &[Row] = &[
     server_ledger::SEND_SERVER,
     exporting::EXPORT_CSV,
     exporting::EXPORT_XLSX,
+    exporting::EXPORT_PARQUET,
+    exporting::EXPORT_SQLITE,
     exporting::EXPORT_SERVED,
     exporting::EXPORT_SERVED_100,
     reporting::REPORT_CSV,

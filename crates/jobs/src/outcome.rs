@@ -16,6 +16,8 @@ pub struct JobRun {
     /// In milliseconds since 1970, UTC.
     pub began: i64,
     pub ended: i64,
+    /// Its number in the ledger, for `end_activity` of sheetport-operations.
+    pub activity: Option<i64>,
     /// The previous run, if any.
     pub previous: Option<PreviousRun>,
     /// The outcome of each step.

@@ -2,6 +2,8 @@
 
 use futures_util::future::LocalBoxFuture;
 
+use sheetport_ledger::ActivityKind;
+use sheetport_operations::begin_activity;
 use sheetport_operations::context::{Context, now};
 use sheetport_operations::error::Error;
 use sheetport_operations::exports::{ExportRequest, export};
@@ -30,6 +32,8 @@ pub fn run_job<'a>(
     Box::pin(async move {
         let began = now();
         let locked = lock::lock(context, job, began)?;
+        let activity =
+            begin_activity(context, ActivityKind::Job, &job.name, Some(&job.path.display().to_string())).await;
         let mut warnings = Vec::new();
         let previous = locked.previous.clone();
         if let Some(previous) = previous.as_ref().filter(|previous| previous.ended.is_none()) {
@@ -62,7 +66,7 @@ pub fn run_job<'a>(
         if let Err(error) = locked.end(ended) {
             warnings.push(error.to_string());
         }
-        Ok(JobRun { began, ended, previous, steps, warnings })
+        Ok(JobRun { began, ended, activity, previous, steps, warnings })
     })
 }
 

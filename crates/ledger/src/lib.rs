@@ -18,6 +18,7 @@
 //! | [`sending`], [`retries`] | queued runs and records in flight; the rows of a run after all runs of the family |
 //! | [`checksums`], [`integrity`] | detection of damage |
 //! | [`removal`], [`spreadsheets`], [`limits`], [`event`] | pruning and erasing, edits and profiles, rates and page sizes, the history |
+//! | `activities` | exports and runs of jobs, for the list of what was done |
 //!
 //! - A run is sent only under its lock, and the compiler enforces this: `send` takes a [`LockedRun`], only returned by `Ledger::lock_run` and
 //!   `Ledger::lock_run_with`. The lock covers all runs of an upload, so a resume and a retry of the same records never run at the
@@ -25,6 +26,7 @@
 //! - `total = sent + unchanged + skipped + rejected + failed + unknown + pending` at any moment, after any crash.
 //! - An intent is on disk before the request is sent, and an event is written in the transaction of the change. No decision depends on events.
 
+mod activities;
 mod checksums;
 mod database;
 mod error;
@@ -43,6 +45,7 @@ mod sending;
 mod spreadsheets;
 mod state;
 
+pub use activities::{Activity, ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
 pub use database::{Attempts, Ledger, Older, Patience, Reach};
 pub use error::{Error, GO_ON, Holder};
 pub use event::{Action, RunEvent, user_name};

@@ -7,6 +7,7 @@
 //! | [`uploads`] | uploads, and all that can be learned without sending: begin with `uploads/upload.rs` |
 //! | [`look_again`] | the last look at the service before an approved plan, or only new or known records, are sent |
 //! | [`runs`], [`send`], [`results`] | existing runs with locks, and how a run ends: counts, report, next command |
+//! | `activities` | exports and runs of jobs in the ledger, for the list of what was done |
 //! | [`exports`](mod@exports), [`files`], [`lists`] | exports, and files on disk or in object storage |
 //! | [`templates`] | loading, proposing, recognizing and trusting templates |
 //! | [`service`] | rehearsals, the service of the demo, `serve load`, logins |
@@ -18,6 +19,7 @@
 //! A run is resumed only at the address, workspace and access level of the plan, checked before the lock is taken
 //! (`runs/resume.rs`).
 
+mod activities;
 mod approval;
 pub mod command_line;
 pub mod context;
@@ -47,6 +49,7 @@ mod sheet_keys;
 pub mod templates;
 pub mod uploads;
 
+pub use activities::{begin_activity, end_activity, list_activities};
 pub use approval::{Approval, LeftOutRows};
 pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
 pub use context::{Context, Defaults, ProfileOptions};

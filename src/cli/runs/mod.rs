@@ -80,7 +80,7 @@ Examples:
 pub struct Runs {
     #[command(subcommand)]
     pub action: Option<RunsAction>,
-    /// Maximum number of runs
+    /// Maximum number of runs, exports and jobs
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Show only runs in this state

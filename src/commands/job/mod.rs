@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::json;
 use sheetport_jobs::{Entry, JobObserver, Scheduler, Work, load_job, missing_secrets};
 use sheetport_language::say;
+use sheetport_ledger::ActivityOutcome;
 use sheetport_operations::context::now;
-use sheetport_operations::{CommandLine, Context, Event, Given};
+use sheetport_operations::{self as operations, CommandLine, Context, Event, Given};
 use sheetport_send::{Stage, Stopping, pass_on};
 use sheetport_storage::ObjectAddress;
 use tokio::sync::watch;
@@ -77,13 +78,18 @@ async fn run_job(args: &JobFile, settings: &Settings) -> Result<Exit, Failure> {
     let mut run = sheetport_jobs::run_job(context, &job, &stopping, observer).await?;
     run.warnings.extend(warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
     let again = CommandLine::new(context, "job run").file(&args.file).to_string();
-    let (began, files) = (run.began, run.files());
+    let (began, files, activity) = (run.began, run.files(), run.activity);
     let mut summary = JobSummary::of(&job, run, interrupt.exit(), again);
     let notified = sheetport_jobs::notify(context, &job, &summary.news(&job)).await;
     summary.add_notices(&notified);
     if let Err(error) = sheetport_jobs::record_exit(context, &job.path, began, summary.exit as u8, files) {
         ui::remark(Failure::from(error).to_string());
     }
+    let (outcome, note) = match summary.exit {
+        Exit::Done => (ActivityOutcome::Complete, None),
+        exit => (ActivityOutcome::Failed, Some(format!("exit {}", exit as u8))),
+    };
+    operations::end_activity(context, activity, outcome, Some(files), note).await;
     summary.print(output);
     Ok(summary.exit)
 }

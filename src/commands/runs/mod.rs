@@ -1,5 +1,6 @@
 //! The commands about runs. `runs` itself lists the runs, newest first, or shows a single run.
 
+mod activities;
 pub(super) mod apply;
 mod backup;
 mod check;
@@ -20,7 +21,7 @@ use std::path::Path;
 use serde_json::json;
 use sheetport_findings::Only;
 use sheetport_language::{message, say, tenths, word};
-use sheetport_ledger::{Accounting, NewRun, Run, RunId};
+use sheetport_ledger::{Accounting, Activity, ActivityKind, NewRun, Run, RunId};
 use sheetport_operations::{self as operations, ListedRun, RunDetails, RunFilter, RunStatus};
 
 use crate::cli::{Runs, RunsAction};
@@ -46,11 +47,23 @@ pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failur
 async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     let filter = RunFilter { file: args.file.as_deref(), record: args.record.as_deref(), status: args.state };
     let runs = operations::list_runs(&settings.context, filter, args.limit as usize).await?;
+    // A kind of record and a state are those of uploads.
+    let activities = match (args.state, &args.record) {
+        (None, None) => {
+            operations::list_activities(&settings.context, args.file.as_deref(), args.limit as usize).await?
+        }
+        _ => Vec::new(),
+    };
     let is_filtered = args.file.is_some() || args.record.is_some() || args.state.is_some();
     if settings.output.json {
-        ui::json(&json!({"runs": runs.iter().map(listed_as_json).collect::<Vec<_>>()}));
-    } else if !runs.is_empty() {
-        print(&runs);
+        let of = |kind| activities::as_json(&activities, kind);
+        ui::json(&json!({
+            "runs": runs.iter().map(listed_as_json).collect::<Vec<_>>(),
+            "exports": of(ActivityKind::Export),
+            "jobs": of(ActivityKind::Job),
+        }));
+    } else if !runs.is_empty() || !activities.is_empty() {
+        print(&runs, &activities, args.limit as usize);
     } else if is_filtered {
         ui::line(say!("no matching runs"));
     } else {
@@ -109,36 +122,54 @@ fn listed_as_json(run: &ListedRun) -> serde_json::Value {
     }
 }
 
-fn print(runs: &[ListedRun]) {
+/// Prints the newest runs, exports and jobs, at most `limit`.
+fn print(runs: &[ListedRun], activities: &[Activity], limit: usize) {
     let strong = ui::style::STRONG;
     let titles = ["run", "started", "state", "records", "sent", "problems", "pending", "file"].map(word);
     let [number, started, state, records, sent, problems, pending, file] = titles;
     ui::line(format_args!(
-        "{strong}{number:>5}  {started:<20}  {state:<9}  {records:>9}  {sent:>9}  {problems:>9}  {pending:>9}  {file}{strong:#}"
+        "{strong}{number:>5}  {started:<20}  {state:<10}  {records:>9}  {sent:>9}  {problems:>9}  {pending:>9}  {file}{strong:#}"
     ));
-    for run in runs {
-        let (run, accounting, status) = match run {
-            ListedRun::Known(run, accounting, status) => (run, accounting, status),
-            ListedRun::Damaged { run, what } => {
-                ui::line(say!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
-                continue;
-            }
+    let (mut runs, mut activities) = (runs.iter().peekable(), activities.iter().peekable());
+    for _ in 0..limit {
+        // A damaged run has no time: it keeps its place before the next one.
+        let is_run_newer = |run: &ListedRun, activity: &Activity| match run {
+            ListedRun::Known(run, ..) => run.created_at >= activity.begun_at,
+            ListedRun::Damaged { .. } => true,
         };
-        let problems = accounting.rejected + accounting.failed + accounting.unknown;
-        let file = Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
-        ui::line(format_args!(
-            "{:>5}  {:<20}  {:<9}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
-            run.id,
-            shown(run.created_at),
-            word(status.name()),
-            ui::thousands(accounting.total),
-            ui::thousands(accounting.sent),
-            ui::thousands(problems),
-            ui::thousands(accounting.pending),
-            file.as_deref().unwrap_or(&run.about.file),
-            relation(&run.about),
-        ));
+        let is_next = match (runs.peek(), activities.peek()) {
+            (Some(run), Some(activity)) => is_run_newer(run, activity),
+            (run, _) => run.is_some(),
+        };
+        match is_next {
+            true => runs.next().into_iter().for_each(print_run),
+            false => activities.next().into_iter().for_each(activities::print),
+        }
     }
+}
+
+fn print_run(run: &ListedRun) {
+    let (run, accounting, status) = match run {
+        ListedRun::Known(run, accounting, status) => (run, accounting, status),
+        ListedRun::Damaged { run, what } => {
+            ui::line(say!("{run:>5}  damaged: {what}; see `sheetport runs check {run}`"));
+            return;
+        }
+    };
+    let problems = accounting.rejected + accounting.failed + accounting.unknown;
+    let file = Path::new(&run.about.file).file_name().map(|name| name.to_string_lossy().into_owned());
+    ui::line(format_args!(
+        "{:>5}  {:<20}  {:<10}  {:>9}  {:>9}  {:>9}  {:>9}  {}{}",
+        run.id,
+        shown(run.created_at),
+        word(status.name()),
+        ui::thousands(accounting.total),
+        ui::thousands(accounting.sent),
+        ui::thousands(problems),
+        ui::thousands(accounting.pending),
+        file.as_deref().unwrap_or(&run.about.file),
+        relation(&run.about),
+    ));
 }
 
 /// Returns what a run has to do with another one, to follow its file.

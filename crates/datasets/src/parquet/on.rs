@@ -20,8 +20,8 @@ use crate::moment::micros;
 /// Whether this executable writes Parquet files.
 pub const HAS_PARQUET: bool = true;
 
-/// Maximum size of the values of a row group in memory, in bytes.
-const MAX_ROW_GROUP: usize = if cfg!(test) { 4 << 10 } else { 16 << 20 };
+/// Maximum size of the values of a row group in memory, in bytes: with the hashes of a million records, an export stays below 128 MiB.
+const MAX_ROW_GROUP: usize = if cfg!(test) { 4 << 10 } else { 8 << 20 };
 /// The values of a column given to the encoder at once: encoded texts are kept until the end of a batch.
 const BATCH: usize = 4_096;
 /// Fast, and smaller than any level of gzip.

@@ -1,11 +1,13 @@
 //! Values as SQLite stores them.
 
+use std::borrow::Cow;
+
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use serde_json::{Map, Number};
 
 use crate::exact::Exact;
 use crate::kind::{Kind, Value};
-use crate::moment::{micros, utc_text};
+use crate::moment::in_utc;
 
 /// A value to be stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,9 +32,9 @@ impl<'a> Cell<'a> {
                 Some(integer) => Cell::Integer(integer),
                 None => Cell::Real(digits.parse().ok()?),
             },
-            (Some(Kind::DateTime), Value::Text(text)) => match utc_text(micros(text)?)? {
-                same if same == text => Cell::Text(text),
-                other => Cell::OwnText(other),
+            (Some(Kind::DateTime), Value::Text(text)) => match in_utc(text)? {
+                Cow::Borrowed(text) => Cell::Text(text),
+                Cow::Owned(text) => Cell::OwnText(text),
             },
             (Some(Kind::Boolean), Value::Boolean(boolean)) => Cell::Integer(boolean.into()),
             _ => return None,

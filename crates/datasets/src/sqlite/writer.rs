@@ -133,8 +133,10 @@ impl Database {
         let Database { connection, list: Some(list) } = self else { return Err(no_list()) };
         let id = key.id.ok_or_else(|| Error::NoId { table: list.list.table.clone() })?;
         let cells = list.cells(values)?;
-        list.ids.push(Database::hash_of(id.as_bytes()));
-        if list.list.has_positions {
+        if list.is_update {
+            list.ids.push(Database::hash_of(id.as_bytes()));
+        }
+        if list.is_update && list.list.has_positions {
             list.keys.push(hash_of_key(id, key.position));
         }
         let position = list.list.has_positions.then(|| Cell::Integer(i64::try_from(key.position).unwrap_or(i64::MAX)));

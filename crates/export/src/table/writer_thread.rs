@@ -12,7 +12,7 @@ use crate::error::Error;
 /// Maximum number of pages waiting to be written.
 const MAX_QUEUED: usize = 32;
 /// Maximum size of the pages waiting to be written, in KiB. A larger page waits alone.
-const MAX_QUEUED_KIB: u32 = 32 << 10;
+const MAX_QUEUED_KIB: u32 = 16 << 10;
 
 /// A page waiting to be written.
 struct Queued {

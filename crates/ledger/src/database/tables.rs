@@ -48,6 +48,7 @@ pub(crate) const STEPS: &[Step] = &[
         sql: include_str!("migrations/0008_rows_and_blanks.sql"),
         postgres: "",
     },
+    Step { version: 9, name: "activities", sql: include_str!("migrations/0009_activities.sql"), postgres: "" },
 ];
 
 /// Name, table and statement of each table and index.

@@ -9,12 +9,14 @@ use sheetport_client::{self as client, KnownSizes, Pace, PageSize};
 use sheetport_datasets::{self as datasets, HAS_PARQUET};
 use sheetport_export::{self as export, ChangesFile, Clock, Exported, Format, Job, Output, Since, Template};
 use sheetport_files::absolute_path::absolute;
+use sheetport_ledger::{ActivityKind, ActivityOutcome};
 use sheetport_send::while_supplied;
 use sheetport_sheet::write::{FileFormat, Style, TextKind};
 use sheetport_storage::ObjectAddress;
 use sheetport_telemetry::Span;
 use sheetport_values::date::local_zone;
 
+use super::super::activities::{begin_activity, end_activity};
 use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -35,6 +37,40 @@ pub fn export<'a>(
     observer: Observer<'a>,
 ) -> Operation<'a, Vec<Exported>> {
     Box::pin(async move {
+        // A wrong request is refused before anything is noted or read.
+        check(request)?;
+        let (lists, file) =
+            (request.records.join(", "), request.output.as_ref().map(|file| file.display().to_string()));
+        let begun = begin_activity(context, ActivityKind::Export, &lists, file.as_deref()).await;
+        let exported = export_anywhere(context, request, observer).await;
+        let (outcome, count, note) = end_of(&exported);
+        end_activity(context, begun, outcome, count, note).await;
+        exported
+    })
+}
+
+/// Returns how an export ended, for the list of runs.
+fn end_of(exported: &Result<Vec<Exported>, Error>) -> (ActivityOutcome, Option<u64>, Option<String>) {
+    match exported {
+        Ok(exported) => {
+            let manifests = || exported.iter().map(|exported| &exported.manifest);
+            let outcome = match manifests().all(|manifest| manifest.complete) {
+                true => ActivityOutcome::Complete,
+                false => ActivityOutcome::Incomplete,
+            };
+            (outcome, Some(manifests().map(|manifest| manifest.count).sum()), None)
+        }
+        Err(error) => (ActivityOutcome::Failed, None, Some(error.to_string())),
+    }
+}
+
+/// Exports to local files or to object storage.
+fn export_anywhere<'a>(
+    context: &'a Context,
+    request: &'a ExportRequest,
+    observer: Observer<'a>,
+) -> Operation<'a, Vec<Exported>> {
+    Box::pin(async move {
         let Some(staging) = Staging::of(context, request.output.as_deref())? else {
             if let Some(changes) = request.changes.as_ref().filter(|changes| ObjectAddress::is_meant(changes)) {
                 let message = format!("{} is in object storage, but the records are not", changes.display());
@@ -42,8 +78,6 @@ pub fn export<'a>(
             }
             return export_to_files(context, request, None, observer).await;
         };
-        // A wrong request is refused before the bucket is read.
-        check(request)?;
         if request.latest.is_some() {
             let message = "--latest is a symbolic link, which object storage does not have";
             return Err(Error::invalid(message, "leave out --latest"));

@@ -69,6 +69,9 @@ pub fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Op
             pruned.removed.push(run.id);
             pruned.records += accounting.total;
         }
+        if !dry_run {
+            ledger.remove_activities(oldest_kept).await?;
+        }
         if !pruned.removed.is_empty() && !dry_run {
             pruned.is_log_in_use = !ledger.erase_deleted().await?;
         }

@@ -69,6 +69,47 @@ fn the_morning_after_a_job_is_known() {
     assert_eq!(place.sheetport(["job", "status", "--json"]).exits(0).json()["jobs"], json!([]));
 }
 
+/// The list of runs has what else was done at night.
+#[test]
+fn exports_and_jobs_are_in_the_list_of_runs() {
+    let export = "[[step]]\nexport = [\"items\"]\noutput = \"out/items.csv\"\n";
+    let place = with_job(&format!("{INBOX}{export}"));
+    let served = Served::start(&place);
+    place.sheetport(["runs"]).exits(0).shows(&["no runs yet"]);
+    place.write("inbox/good.csv", "SKU,Price\nA1,1\n");
+    served.sheetport(&place, ["job", "run", "nightly.toml", "-q"]).exits(0);
+    served.sheetport(&place, ["export", "orders", "-o", "orders.csv", "-q"]).exits(0);
+    place.write("taken", "a file");
+    served.sheetport(&place, ["export", "items", "-o", "taken/items.csv", "-q"]).exits(1);
+    served.sheetport(&place, ["export", "items", "-o", "items.txt"]).exits(2);
+
+    let listed = place.sheetport(["runs", "--json"]).exits(0).json();
+    let exports: Vec<[&Value; 4]> = listed["exports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|export| ["lists", "file", "outcome", "records"].map(|field| &export[field]))
+        .collect();
+    assert_eq!(exports.len(), 3, "a wrong request is none: {listed}");
+    assert_eq!(exports[0], [&json!("items"), &json!("taken/items.csv"), &json!("failed"), &json!(null)]);
+    assert_eq!(exports[1], [&json!("orders"), &json!("orders.csv"), &json!("complete"), &json!(0)]);
+    assert_eq!([exports[2][0], exports[2][2], exports[2][3]], [&json!("items"), &json!("complete"), &json!(1)]);
+    assert!(listed["exports"][0]["note"].as_str().unwrap().contains("taken"), "{listed}");
+    let job = &listed["jobs"][0];
+    assert_eq!((&job["job"], &job["outcome"], &job["files"]), (&json!("nightly"), &json!("complete"), &json!(2)));
+    let shown = place.sheetport(["runs"]).exits(0).stdout;
+    let kinds =
+        ["not done", "orders.csv, export of orders", "items.csv, export of items", "good.csv", "nightly.toml, job"];
+    let places = kinds.map(|kind| shown.rfind(kind).unwrap());
+    assert!(places.is_sorted(), "newest first: {shown}");
+    place.sheetport(["runs", "--limit", "2"]).exits(0).shows(&["orders.csv"]);
+    assert_eq!(place.sheetport(["runs", "--limit", "2"]).exits(0).stdout.matches("export of").count(), 2);
+    place.sheetport(["runs", "--file", "orders"]).exits(0).shows(&["export of orders"]);
+    assert_eq!(place.sheetport(["runs", "--state", "done", "--json"]).exits(0).json()["exports"], json!([]));
+    place.sheetport(["runs", "prune", "--older-than", "0h", "--force"]).exits(0);
+    place.sheetport(["runs"]).exits(0).shows(&["no runs yet"]);
+}
+
 /// The entry is there, but nothing starts it.
 #[test]
 fn a_timer_that_never_fires_is_noticed() {

@@ -1,6 +1,8 @@
 //! What Sheetport writes is never repaired: programs of others open every report and every export, and what they save
 //! again is the same report and the same export.
 
+#[cfg(feature = "parquet")]
+mod analysis;
 mod exports;
 mod formulas;
 mod hostile_texts;

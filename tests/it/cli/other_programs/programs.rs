@@ -11,8 +11,8 @@ use super::super::process::{Place, name};
 use crate::environment;
 
 /// Where `tests/run` installs the libraries.
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/programs");
-const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
+pub(super) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/programs");
+pub(super) const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs");
 
 /// A program that opens workbooks and saves them again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn node(program: &str, folder: &str, files: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn succeed(command: &mut Command) -> Output {
+pub(super) fn succeed(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     output

@@ -1,0 +1,59 @@
+//! Exports and runs of jobs in the ledger, for the list of what was done. What can't be noted stops nothing.
+
+use futures_util::future::BoxFuture;
+use sheetport_ledger::{Activity, ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
+
+use super::context::{Context, now};
+use super::error::Error;
+use crate::operation::Operation;
+
+/// Notes that an export or a job begins, in the ledger, which is created if there is none. Returns its number for [`end_activity`].
+pub fn begin_activity<'a>(
+    context: &'a Context,
+    kind: ActivityKind,
+    name: &'a str,
+    file: Option<&'a str>,
+) -> BoxFuture<'a, Option<i64>> {
+    Box::pin(async move {
+        let workspace = context.workspace();
+        let base_url = context.base_url().ok();
+        let noted = async {
+            let ledger = context.ledger().await?;
+            let begun = ledger.begin_activity(NewActivity { kind, name, file, base_url, workspace: &workspace }, now());
+            let begun = begun.await?;
+            ledger.close().await;
+            Ok::<i64, Error>(begun)
+        };
+        noted.await.inspect_err(|error| tracing::warn!(%error, "`runs` will not list this {}", kind.name())).ok()
+    })
+}
+
+/// Notes the end of what [`begin_activity`] noted.
+pub fn end_activity(
+    context: &Context,
+    begun: Option<i64>,
+    outcome: ActivityOutcome,
+    count: Option<u64>,
+    note: Option<String>,
+) -> BoxFuture<'_, ()> {
+    Box::pin(async move {
+        let Some(begun) = begun else { return };
+        let noted = async {
+            let ledger = context.ledger().await?;
+            ledger.end_activity(begun, &ActivityEnd { at: now(), outcome, count, note }).await?;
+            ledger.close().await;
+            Ok::<(), Error>(())
+        };
+        let _ = noted.await.inspect_err(|error| tracing::warn!(%error, "`runs` will not list the end"));
+    })
+}
+
+/// Returns the newest exports and runs of jobs, newest first, at most `limit`. With `file`, those of files whose path contains this text.
+pub fn list_activities<'a>(context: &'a Context, file: Option<&'a str>, limit: usize) -> Operation<'a, Vec<Activity>> {
+    Box::pin(async move {
+        let ledger = context.readable_ledger().await?;
+        let activities = ledger.activities(file, limit).await?;
+        ledger.close().await;
+        Ok(activities)
+    })
+}
