@@ -172,6 +172,7 @@ impl Command {
             Command::Plan(args) => &args.input.of_sheet,
             Command::Explain(args) => &args.input.of_sheet,
             Command::Retry(args) => &args.of_sheet,
+            Command::Review(args) => &args.of_sheet,
             _ => return None,
         };
         of_sheet.keys().time_zone

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::flag_groups::OfSheet;
+
 const EXAMPLES: &str = "\
 Examples:
   sheetport review
@@ -28,6 +30,8 @@ pub struct Review {
     /// Print the address of the page, without opening a browser
     #[arg(long)]
     pub no_open: bool,
+    #[command(flatten)]
+    pub of_sheet: OfSheet,
 }
 
 impl Review {

@@ -30,7 +30,7 @@ pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Fail
         return Err(Failure::new(ErrorCode::Usage, message, "check its name and permissions"));
     }
     let page = Page { listen: args.listen, no_open: args.no_open };
-    serve(settings.context.clone(), file, page, settings.output).await
+    serve(settings.context.with_defaults(args.of_sheet.keys()), file, page, settings.output).await
 }
 
 /// Where the page is served, and whether a browser is opened.

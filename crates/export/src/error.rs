@@ -172,7 +172,7 @@ impl Error {
     pub(crate) fn is_of_records(&self) -> bool {
         use datasets::Error as E;
         match self {
-            Error::Types { .. } => true,
+            Error::Types { .. } | Error::NotComputed { .. } | Error::Undecided { .. } => true,
             Error::Dataset { source, .. } => {
                 matches!(source, E::NoId { .. } | E::Value { .. } | E::TooManyColumns { .. })
             }

@@ -50,6 +50,13 @@ pub fn export<'a>(
     })
 }
 
+/// Forgets the records that were read if they are to blame: corrected ones are read by the same command.
+fn forget_refused(error: &Error, spools: &[PathBuf]) {
+    if error.is_of_records() {
+        spools.iter().for_each(|spool| drop(std::fs::remove_file(spool)));
+    }
+}
+
 /// Runs exports into one file. The output of several exports must be the same workbook, with a sheet for each. The file is
 /// replaced only if all exports are complete.
 pub fn export_together<'a>(
@@ -74,7 +81,9 @@ pub fn export_together<'a>(
                 concurrency: usize::from(export.job.options.concurrency.max(1)),
                 large: Mutex::default(),
             };
-            read.push(export.read(&fetcher, is_shared, &progress).await?);
+            let spool = export.history.folder().join(spool::FILE_NAME);
+            let exported = export.read(&fetcher, is_shared, &progress).await;
+            read.push(exported.inspect_err(|error| forget_refused(error, std::slice::from_ref(&spool)))?);
         }
         let is_complete = read.iter().all(|export| export.verdict.is_complete);
         let path = read.first().and_then(|export| export.started.path.as_deref());
@@ -92,12 +101,7 @@ pub fn export_together<'a>(
         let written = jobs.first().map(|job| WrittenFiles::of(&job.home));
         let finishing = tokio::task::spawn_blocking(move || finish_tables(unfinished, file, written.as_ref()));
         let finished = finishing.await.unwrap_or(Err(Error::Internal("writing the file panicked")));
-        let finished = finished.inspect_err(|error| {
-            if error.is_of_records() {
-                // Corrected records are read again.
-                spools.iter().for_each(|spool| drop(std::fs::remove_file(spool)));
-            }
-        })?;
+        let finished = finished.inspect_err(|error| forget_refused(error, &spools))?;
         let finished = finished.into_iter().zip(results);
         let results = finished.map(|(finished, result)| result(finished)).collect();
         let mut exported = conclude(results, path.as_deref(), is_complete)?;

@@ -99,6 +99,22 @@ impl Context {
         self.profiles.get(&self.profile).map(|profile| profile.defaults.keys()).unwrap_or_default()
     }
 
+    /// Returns the context with these defaults before those of the profile.
+    pub fn with_defaults(&self, chosen: SheetKeys<'_>) -> Context {
+        let mut context = self.clone();
+        let SheetKeys { locale, time_zone, currency } = chosen;
+        let defaults = &mut context.profiles.entry(self.profile.clone()).or_default().defaults;
+        let set = |default: &mut Option<String>, chosen: Option<&str>| {
+            if let Some(chosen) = chosen {
+                *default = Some(chosen.to_owned());
+            }
+        };
+        set(&mut defaults.locale, locale);
+        set(&mut defaults.time_zone, time_zone);
+        set(&mut defaults.currency, currency);
+        context
+    }
+
     /// Returns the defaults of the profile, for what outlives this context.
     pub(crate) fn profile_defaults(&self) -> Defaults {
         self.profiles.get(&self.profile).map(|profile| profile.defaults.clone()).unwrap_or_default()

@@ -7,6 +7,7 @@ use serde_json::json;
 use sheetport_client::auth::{AddressOrigin, Credentials, StoreError, TokenOrigin};
 use sheetport_language::{message, say};
 use sheetport_operations::{self as operations, Context, StoredTokens};
+use sheetport_values::date::local_minute;
 
 use crate::cli::{Login, Whoami};
 use crate::error::{Exit, Failure};
@@ -103,7 +104,6 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, from: TokenO
     let StoredTokens { base_url, credentials } = tokens;
     let (workspace, access) = (credentials.workspace(), credentials.access_level());
     let expires = credentials.expires_at().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    let expires = expires.map(|time| time.to_string());
     let proxy = settings.context.connection.proxy.as_ref().map(ToString::to_string);
     if settings.output.json {
         let mut object = json!({
@@ -112,7 +112,7 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, from: TokenO
             "base_url": base_url,
             "workspace": workspace,
             "access": access,
-            "expires": expires,
+            "expires": expires.map(|time| time.to_string()),
             "tokens": from.code(),
         });
         if let Some(whoami) = whoami {
@@ -129,7 +129,7 @@ fn print(settings: &Settings, command: &str, tokens: &StoredTokens, from: TokenO
         ("service", whoami.map_or(base_url.clone(), |whoami| format!("{base_url} ({})", whoami.address_from.1))),
         ("workspace", workspace.unwrap_or_else(unnamed)),
         ("access", access.unwrap_or_else(unnamed)),
-        ("expires", expires.unwrap_or_else(unnamed)),
+        ("expires", expires.map_or_else(unnamed, |time| local_minute(time.as_millisecond()))),
         ("tokens", from.described().to_owned()),
     ] {
         ui::line(format_args!("  {} {}", ui::label(name, 10), message(&text)));

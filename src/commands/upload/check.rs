@@ -15,6 +15,7 @@ pub(in crate::commands) async fn run(args: &Check, settings: &Settings) -> Resul
     let mut input = spreadsheet(&file, &args.input, Purpose::Looking, settings).await?;
     input.is_strict = args.strict;
     let (record, template) = (input.template.record, input.template.name.clone());
+    let defaults = input.template.defaulted.as_ref().map(|defaulted| defaulted.keys.iter().cloned().collect());
     // Rows are for programs, so nothing else is on standard output.
     let output = Output { json: settings.output.json || args.json_rows, ..settings.output };
     let console = Console::for_check(output);
@@ -43,6 +44,7 @@ pub(in crate::commands) async fn run(args: &Check, settings: &Settings) -> Resul
     let mut summary = Summary::of_tally("check", record, &template, &tally, &file.name);
     summary.next = Some(next).filter(|_| tally.to_send > 0 && tally.questions.is_empty());
     summary.problems = Some(causes(&tally.causes));
+    summary.defaults = defaults;
     summary.other_requests = requests;
     summary.report = args.report.clone();
     if !args.json_rows {

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::jobs::INBOX;
 use super::process::Place;
+use super::review::page::ReviewPage;
 use super::service::Served;
 use super::{accounting, summary};
 
@@ -77,6 +78,8 @@ fn the_profile_is_named_and_its_zone_stays_with_the_run() {
     let check = place.sheetport(["check", "orders.csv"]).exits(0);
     let check = check.says(&["template orders", "time zone Europe/Berlin, from the profile acme"]);
     assert!(!check.stderr.contains("currency"), "orders have none: {}", check.stderr);
+    let check = place.sheetport(["check", "orders.csv", "--json"]).exits(0).json();
+    assert_eq!(check["defaults"], json!({"time_zone": "Europe/Berlin"}));
     let planned = served.sheetport(&place, ["plan", "orders.csv", "-t", "orders"]).exits(0);
     planned.says(&["time zone Europe/Berlin, from the profile acme"]);
     set_profile(&place, "time_zone = \"Asia/Tokyo\"");
@@ -172,10 +175,23 @@ fn times_for_people_are_in_the_zone_of_the_profile() {
     let began: jiff::Timestamp = shown["begun"].as_str().unwrap().parse().unwrap();
     let local = began.in_tz("Asia/Kathmandu").unwrap();
     place.sheetport(["runs"]).exits(0).shows(&[&local.strftime("%Y-%m-%d %H:%M:%S").to_string()]);
+    served.sheetport(&place, ["whoami"]).exits(0).shows(&["expires"]);
     let page = fs::read_to_string(place.path("r.html")).unwrap();
     assert!(page.contains(&local.strftime("%-d %b %Y, %H:%M UTC+05:45").to_string()), "the time in the report");
     served.sheetport(&place, ["export", "items", "-o", "items-{date}.csv"]).exits(0);
     let today = jiff::Zoned::now().in_tz("Asia/Kathmandu").unwrap().date();
     let names = [today, today.yesterday().unwrap()].map(|day| place.path(&format!("items-{day}.csv")).exists());
     assert!(names.contains(&true), "{:?}", place.names());
+}
+
+#[test]
+fn the_page_takes_the_flags_of_a_sheet() {
+    let place = place("time_zone = \"Asia/Tokyo\"");
+    let served = served(&place);
+    let words = ["review", "orders.csv", "--time-zone", "Europe/Berlin", "--no-open", "--json"];
+    let page = ReviewPage::start(served.sheetport(&place, words));
+    page.post("/check", &json!({"full": true}));
+    page.post("/send", &json!({}));
+    let review = page.ended();
+    assert_eq!(order_at(&served), "2026-11-28T09:00:00.000Z", "{review}");
 }

@@ -145,6 +145,13 @@ async fn names_of_no_field_keep_the_file_and_name_the_nearest() {
         export(&lists, &place, flags, 2).says(says);
         assert_eq!(fs::read(place.path("items.csv")).unwrap(), before, "{flags:?}");
     }
+    // A corrected record is read by the same command.
+    for flags in [["--columns", "id,x=name * 2"], ["--where", "name > 3"]] {
+        lists.set("items", [r#"{"id":"a","name":"Bolt"}"#]);
+        export(&lists, &place, &flags, 2);
+        lists.set("items", [r#"{"id":"a","name":4}"#]);
+        export(&lists, &place, &flags, 0);
+    }
     // Nothing is known without records.
     lists.set("items", [""; 0]);
     export(&lists, &place, &["--columns", "id,nmae", "--allow-empty"], 0);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use sheetport_documents::{Mistakes, Notes, Parsed, Texts, TomlFile};
-use sheetport_export::{Choice, ExportOptions, Since};
+use sheetport_export::{Choice, ExportOptions, Format, Since};
 use sheetport_files::absolute_path::absolute;
 use sheetport_files::text_file::read_text;
 use sheetport_mapping::builtin;
@@ -249,6 +249,12 @@ impl Reader<'_> {
             notes.note(span, "the step has no output", Some("add output = \"items-{date}.xlsx\""));
             return None;
         };
+        let is_database = Format::of(Path::new(output.get_ref())).is_some_and(Format::is_database);
+        if keys.replace && is_database {
+            let message = "replace begins the database anew every night: what was deleted and what has changed is lost";
+            let hint = "leave out replace, a database is updated; after a change of types, run the export by hand with --replace";
+            notes.note(output.span(), message, Some(hint));
+        }
         if let Some(since) = keys.since.as_ref().filter(|since| since.get_ref() != "last") {
             let message = format!("'{}' can't be exported every night", since.get_ref());
             notes.note(since.span(), message, Some("since = \"last\", or leave it out"));
@@ -398,6 +404,14 @@ at = \"25:00\"
         assert_eq!(with("password_env = \"MAIL\""), [""; 0]);
         assert!(with("password = \"secret\"")[0].starts_with("10: a password does not belong in the job's file"));
         assert!(with("")[0].contains("the password of this user is not named"));
+    }
+
+    #[test]
+    fn a_database_is_not_replaced_every_night() {
+        let step =
+            |file: &str| mistakes(&format!("[[step]]\nexport = \"items\"\noutput = \"{file}\"\nreplace = true\n"));
+        assert_eq!(step("items.csv"), [""; 0]);
+        assert!(step("items.db")[0].starts_with("3: replace begins the database anew every night"));
     }
 
     #[test]
