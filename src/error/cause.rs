@@ -77,10 +77,12 @@ fn of_sheet(error: &sheet::Error) -> ErrorCode {
 fn of_ledger(error: &ledger::Error) -> ErrorCode {
     use ledger::Error as E;
     match error {
-        E::Busy { .. } | E::Held { .. } | E::Unanswered | E::LockLost | E::HeldUp => ErrorCode::Busy,
+        E::Busy { .. } | E::Held { .. } | E::Unanswered | E::LockLost | E::HeldUp | E::Moved => ErrorCode::Busy,
         E::SharedFolder { .. } | E::OnlyForServers(_) => ErrorCode::Usage,
         E::NoSuchRun(_) | E::NoRuns => ErrorCode::NoSuchRun,
-        E::Open { .. } | E::Connect { .. } | E::TooManyConnections(_) | E::Database(_) => ErrorCode::Ledger,
+        E::Open { .. } | E::Connect { .. } | E::TooManyConnections(_) | E::Database(_) | E::WentBack { .. } => {
+            ErrorCode::Ledger
+        }
         E::NewerVersion { .. } | E::DevelopmentVersion { .. } => ErrorCode::LedgerVersion,
         E::Corrupt(_) | E::Damaged { .. } | E::DamagedFile { .. } => ErrorCode::LedgerDamaged,
     }

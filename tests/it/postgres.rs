@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use sheetport_testing::postgres::{Programs, Server, as_nobody, success};
+use sheetport_testing::postgres::{Programs, Server, as_nobody, give_to_nobody, success};
 
 use crate::environment;
 
@@ -76,6 +76,53 @@ impl Cluster {
         Some(standby)
     }
 
+    /// Lets a standby receive nothing more, as behind a slow or broken network.
+    pub fn lag(&self) {
+        self.query("postgres", "ALTER SYSTEM SET primary_conninfo = ''");
+        self.query("postgres", "SELECT pg_reload_conf()");
+        let receivers = "SELECT COUNT(*) FROM pg_stat_wal_receiver";
+        self.wait_for(|| self.query("postgres", receivers) == "0");
+    }
+
+    /// Waits until the standbys of this server have received everything.
+    pub fn wait_for_standby(&self) {
+        let behind = "SELECT COUNT(*) FROM pg_stat_replication WHERE flush_lsn >= pg_current_wal_flush_lsn()";
+        self.wait_for(|| self.query("postgres", behind) == "1");
+    }
+
+    /// Makes a primary server of a standby.
+    pub fn promote(&self) {
+        assert_eq!(self.query("postgres", "SELECT pg_promote()"), "t");
+    }
+
+    /// Copies the files of the stopped server.
+    pub fn copy_files(&self, to: &Path) {
+        copy(&self.0.data, to);
+    }
+
+    /// Replaces the files of the stopped server by a copy. `recovers`: as from a backup, whose log is applied as far as there is one.
+    pub fn restore_files(&self, from: &Path, recovers: bool) {
+        std::fs::remove_dir_all(&self.0.data).unwrap();
+        copy(from, &self.0.data);
+        if recovers {
+            let signal = self.0.data.join("recovery.signal");
+            std::fs::write(&signal, "").unwrap();
+            give_to_nobody(&signal).unwrap();
+            let settings = self.0.data.join("postgresql.auto.conf");
+            let mut text = std::fs::read_to_string(&settings).unwrap();
+            text.push_str("restore_command = 'false'\n");
+            std::fs::write(&settings, text).unwrap();
+        }
+    }
+
+    fn wait_for(&self, is_there: impl Fn() -> bool) {
+        let until = Instant::now() + DEADLINE;
+        while !is_there() {
+            assert!(Instant::now() < until, "a server has waited too long");
+            std::thread::sleep(POLL);
+        }
+    }
+
     /// Ends the server at once, as a crash does.
     pub fn crash(&mut self) {
         self.0.crash().unwrap();
@@ -115,6 +162,10 @@ impl Cluster {
     pub fn socket(&self) -> PathBuf {
         self.folder().join(".s.PGSQL.5432")
     }
+}
+
+fn copy(from: &Path, to: &Path) {
+    success(std::process::Command::new("cp").arg("-a").arg(from).arg(to).output().unwrap()).unwrap();
 }
 
 /// PgBouncer in transaction mode before a server. Stopped on drop.

@@ -78,6 +78,12 @@ pub enum Error {
          written nothing since"
     )]
     LockLost,
+    /// The database lacks what this process has written into it last.
+    #[error("the ledger went back to an earlier state ({why}), so this process has stopped sending")]
+    WentBack { why: String },
+    /// The database is not the one in which the ledger was noted to be, and whoever may know whether something is missing was not heard yet.
+    #[error("the ledger is in another database than before, and other processes may still know what was sent last")]
+    Moved,
     /// The database has ended an idle transaction of this process. The lease may still be held.
     #[error("this process was held up so long that the database ended its transaction")]
     HeldUp,
@@ -179,6 +185,10 @@ impl Error {
             Error::LockLost | Error::HeldUp => {
                 "resume the run: `sheetport runs` shows whether it is still being sent".to_owned()
             }
+            Error::WentBack { .. } => {
+                "resume the run: records that may have been sent, and must not be sent twice, become unknown".to_owned()
+            }
+            Error::Moved => "run the command again in half a minute, when their locks have ended".to_owned(),
             Error::OnlyForServers(_) => "name the server with --ledger".to_owned(),
             Error::Busy { holder: Holder::Workers { run, .. } } => format!(
                 "wait until they have finished, as with `sheetport runs wait {run}`; `sheetport runs stop {run}` takes the run away from \

@@ -46,7 +46,7 @@ mod spreadsheets;
 mod state;
 
 pub use activities::{Activity, ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
-pub use database::{Attempts, Ledger, Older, Patience, Reach};
+pub use database::{Attempts, Ledger, Loss, LostEnd, Older, Patience, Reach};
 pub use error::{Error, GO_ON, Holder};
 pub use event::{Action, RunEvent, user_name};
 pub use history::{
@@ -67,7 +67,7 @@ pub use runs::{
     AllowRepeat, CHECK, CallOption, Family, LockedRun, NAME_FIELD, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand,
     RunConnection, RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
 };
-pub use sending::{Interrupted, SendingChanges, TakenPart};
+pub use sending::{Doubt, Interrupted, SendingChanges, TakenPart};
 pub use spreadsheets::{Edit, StoredProfile};
 pub use state::{RecordState, RunState, WARNED};
 

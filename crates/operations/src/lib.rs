@@ -53,7 +53,7 @@ pub use activities::{begin_activity, end_activity, list_activities};
 pub use approval::{Approval, LeftOutRows};
 pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
 pub use context::{Context, Defaults, ProfileOptions};
-pub use doctor::{Finding, Health, examine};
+pub use doctor::{Finding, Health, database_risks, examine};
 pub use error::Error;
 pub use event::{Event, Observer};
 pub use exports::{EXPORTABLE, ExportRequest, IdSource, export, lacks_array};

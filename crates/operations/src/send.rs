@@ -17,7 +17,7 @@ use sheetport_send as send;
 use sheetport_send::{Grace, Limits, Look, SendResult, superseded};
 use sheetport_telemetry::{SentRecords, Span};
 
-use super::context::{Context, now};
+use super::context::Context;
 use super::count_stocks::{counts, refuse_uncounted};
 use super::error::Error;
 use super::event::{Event, Observer};
@@ -130,7 +130,7 @@ pub(super) async fn plan_run(
     // A retry contains only a part of a file, which says little about the whole file.
     let history = (about.command == RunCommand::Upload).then_some(ledger);
     let span = Span::planning();
-    let planning = plan::plan::plan(ledger, history, about, Arc::new(source), template, now(), &show);
+    let planning = plan::plan::plan(ledger, history, about, Arc::new(source), template, ledger.now(), &show);
     let (run, tally) = span.within(Box::pin(planning)).await.inspect_err(|_| span.failed())?;
     span.planned(tally.rows, tally.to_send);
     observer(Event::Checked(&tally));
@@ -191,7 +191,6 @@ impl<'a> Records<'a> {
                 limits,
                 policy: (&about.settings).into(),
                 keys: context.idempotency_keys(run),
-                wall: now,
             };
             let span = Span::sending(&SentRecords {
                 run: run.id,
@@ -211,7 +210,7 @@ impl<'a> Records<'a> {
             self.look.tell();
             span.sent(&ended.progress.totals(), ended.stopped.is_some());
             if let Some(rate) = ended.learned_rate {
-                ledger.store_rate(base_url, workspace, rate, now()).await?;
+                ledger.store_rate(base_url, workspace, rate, ledger.now()).await?;
             }
             Ok(ended)
         })
@@ -300,14 +299,14 @@ impl Sending<'_> {
         }
         let mut superseded = Vec::new();
         if self.withheld().await?.is_none() {
-            superseded = superseded::leave_out(ledger, self.run.run(), Part::whole(id), now()).await?;
+            superseded = superseded::leave_out(ledger, self.run.run(), Part::whole(id), ledger.now()).await?;
             self.show_superseded(&superseded);
         }
         let withheld = self.withheld().await?;
         let before = ledger.accounting(id).await?;
         if withheld.is_none() && before.pending > 0 && self.run.run().about.record.input().must_not_repeat() {
             let go_on = next_command::go_on(self.context, id);
-            refuse_older(self.context, ledger, &go_on).await?;
+            refuse_older(self.context, ledger, self.run.run(), &go_on).await?;
         }
         let was_finished = before.pending == 0 && self.run.run().state == RunState::Finished;
         let (mut stopped, mut meanwhile) = (None, Vec::new());
@@ -327,16 +326,16 @@ impl Sending<'_> {
             ledger.leave_sender(Part::whole(id)).await?;
         }
         if withheld.is_some() {
-            ledger.withhold(id, now()).await?;
+            ledger.withhold(id, ledger.now()).await?;
         } else if is_queued {
-            ledger.enqueue(&self.run, now()).await?;
+            ledger.enqueue(&self.run, ledger.now()).await?;
         } else if before.pending > 0 {
             let records = records.as_ref().expect("only queued runs have no client");
             let ended = self.send_pending(records, before.pending, interrupt).await?;
             self.show_superseded(&ended.superseded);
             (stopped, meanwhile) = (ended.stopped, ended.superseded);
         } else if !was_finished {
-            ledger.end_sending(id, 0, None, 0, now()).await?;
+            ledger.end_sending(id, 0, None, 0, ledger.now()).await?;
         }
         let how = How {
             withheld,
@@ -370,7 +369,7 @@ impl Sending<'_> {
             self.skip_unchanged().await?;
         }
         let (run, allowed) = (self.run.run(), &self.settings().allow_repeat);
-        let compared = sent_before::compare(self.ledger, run, allowed, self.asks_of_edited, now()).await?;
+        let compared = sent_before::compare(self.ledger, run, allowed, self.asks_of_edited, self.ledger.now()).await?;
         // What was taken back before is told with the rest of an undo, and no flag sends it again.
         if run.about.undo_of.is_none() {
             (self.observer)(Event::Compared { compared: &compared, kind: run.about.record });
@@ -391,12 +390,12 @@ impl Sending<'_> {
     /// Marks records already in the service as unchanged. All records are sent if the service's can't be read.
     async fn skip_unchanged(&self) -> Result<(), Error> {
         let (ledger, run) = (self.ledger, self.run.run());
-        ledger.mark_unchanged(run, now()).await?;
+        ledger.mark_unchanged(run, ledger.now()).await?;
         let rate = speed(self.settings(), self.context)?;
         let Some(client) = &self.client else { return Ok(()) };
         let connection = Connection::new(client, rate, self.settings().concurrency);
         load_sizes(self.context, &connection, &run.about.base_url).await;
-        let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, now()).await?;
+        let compared = server_diff::mark_unchanged(ledger, run, run.about.record, &connection, ledger.now()).await?;
         store_learned_sizes(self.context, &connection, &run.about.base_url).await;
         if let Some(error) = compared.failed {
             let message =
@@ -414,7 +413,7 @@ impl Sending<'_> {
     ) -> Result<SendResult, Error> {
         let run = self.run.run();
         let rate = records.rate().await?;
-        self.ledger.note_sending(run.id, now()).await?;
+        self.ledger.note_sending(run.id, self.ledger.now()).await?;
         (self.observer)(Event::Sending { pending, rate });
         let RunSettings { max_errors, max_unknown, .. } = run.about.settings;
         let limits = Limits { max_errors, max_unknown, ..Limits::default() };
@@ -434,7 +433,7 @@ impl Sending<'_> {
         let left = ledger.again(|| ledger.accounting(id)).await?.pending;
         (self.observer)(Event::SendingEnded { done: pending.saturating_sub(left) });
         let why = ended.stopped.as_ref().map(ToString::to_string);
-        let (millis, now) = (ended.millis, now());
+        let (millis, now) = (ended.millis, ledger.now());
         ledger.again(|| ledger.end_sending(id, left, why.as_deref(), millis, now)).await?;
         Ok(ended)
     }

@@ -40,7 +40,9 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let Some(from) = self.next_block.take() else { return };
         let task = self.task;
         let part = Part { last, ..task.part };
-        match load_blocks(&task.journal, &self.run, part, &self.scope, self.newer.as_mut(), from, (task.wall)()).await {
+        match load_blocks(&task.journal, &self.run, part, &self.scope, self.newer.as_mut(), from, task.journal.now())
+            .await
+        {
             Ok(Some(loaded)) => {
                 self.next_block = Some(loaded.end).filter(|next| *next <= task.part.last);
                 let jobs = loaded.jobs.into_iter().map(|job| self.with_key(job)).collect();

@@ -59,7 +59,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let Some(newer) = &mut self.newer else { return Ok(()) };
         if self.newer_at.is_none_or(|at| now.saturating_duration_since(at) >= NEWER_INTERVAL) {
             self.newer_at = Some(now);
-            let begun = self.task.journal.update_newer_keys(&self.run, newer, (self.task.wall)()).await?;
+            let begun = self.task.journal.update_newer_keys(&self.run, newer, self.task.journal.now()).await?;
             self.yielding.extend(begun);
         }
         let is_newer = |key: &str| newer.get(key).is_some();
@@ -81,7 +81,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             self.count(&job, 1);
             return self.start(job);
         };
-        let now = (self.task.wall)();
+        let now = self.task.journal.now();
         superseded::count(&mut self.superseded, &request, None);
         self.doubtful.remove(&job.seq);
         let outcome = superseded::outcome(self.run.id, job.seq, job.key.as_deref(), &request, now);

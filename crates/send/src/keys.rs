@@ -25,7 +25,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
 
     /// Repeats a record stored as in flight, or gives up if the service may have forgotten its key.
     pub(super) fn repeat_or_give_up(&mut self, job: Job) {
-        let remembered = self.task.keys.map(|keys| keys.first_attempts((self.task.wall)()));
+        let remembered = self.task.keys.map(|keys| keys.first_attempts(self.task.journal.now()));
         if remembered.zip(job.in_flight_since).is_some_and(|(times, first)| times.contains(&first)) {
             self.count(&job, 1);
             return self.start(job);

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | [`dispatch`] | the dispatcher: order, retries, pauses, probes and stops; pure. Begin here |
 //! | [`work`], [`load`], [`batches`], [`exchange`], [`places`] | the task of a sender, records from the ledger, looks before batches, requests, outcomes and the cells meant by messages |
-//! | [`interrupt`], [`hearing`] | early stops |
+//! | [`interrupt`], [`hearing`]; [`doubt`] | early stops; records that may have been sent, of which the ledger has forgotten everything |
 //! | [`keys`], [`chain`], [`chained`], [`handshake`], [`superseded`] | records with the same key: idempotency keys, parts, other uploads |
 //! | [`supply`] | permits of a rate shared by several machines: without permits, nothing is sent |
 //! | [`ports`], `simulation/` | the ledger and the service as two traits, and models of both on a paused clock |
@@ -17,6 +17,7 @@ mod batches;
 mod chain;
 mod chained;
 pub mod dispatch;
+mod doubt;
 mod exchange;
 mod handshake;
 mod hearing;
@@ -100,7 +101,6 @@ pub fn send<'a>(
             limits: work.limits,
             policy: work.policy,
             keys: work.keys,
-            wall: work.wall,
             low_backlog: LOW_BACKLOG,
             progress_interval: PROGRESS_INTERVAL,
         };
@@ -109,7 +109,10 @@ pub fn send<'a>(
         let look = look.map(|look| move |first| look(first));
         let look = look.as_ref().map(|look| look as &Look<'_>);
         // On the heap: the stack of a thread holds few futures of this size in a debug build.
-        let sending = Box::pin(send_task(&task, look, hearing.interrupt(), progress));
+        let sending = Box::pin(async {
+            doubt::settle(work).await?;
+            send_task(&task, look, hearing.interrupt(), progress).await
+        });
         let supply = gate.zip(permits.as_deref()).map(|(((base_url, workspace), speed), permits)| {
             let most = u32::try_from(work.concurrency).unwrap_or(u32::MAX);
             Supply { ledger: work.ledger, base_url, workspace, speed, permits, most }
@@ -135,7 +138,6 @@ struct Task<J, S> {
     limits: Limits,
     policy: Policy,
     keys: Option<KeyMemory>,
-    wall: fn() -> i64,
     low_backlog: usize,
     progress_interval: Duration,
 }
@@ -146,7 +148,7 @@ async fn send_task<'a, J: Journal, S: Service>(
     interrupt: impl Future<Output = Grace>,
     progress: &(dyn Fn(&Progress) + Sync),
 ) -> Result<SendResult, ledger::Error> {
-    let (began, began_at) = (now(), (task.wall)());
+    let (began, began_at) = (now(), task.journal.now());
     let looks_for_newer = superseded::looks_for_newer(task.kind, task.policy);
     let remembered = task.keys.map(|keys| keys.first_attempts(began_at));
     let Begun { run, family, interrupted, chained } =
@@ -198,7 +200,7 @@ async fn send_task<'a, J: Journal, S: Service>(
     let stopped = sender.stop_reason().await;
     if stopped.is_some() {
         let seqs: Vec<Seq> = sender.in_flight.keys().chain(&sender.doubtful).copied().collect();
-        task.journal.reduce_intents(task.part, began_at, &seqs, (task.wall)()).await?;
+        task.journal.reduce_intents(task.part, began_at, &seqs, task.journal.now()).await?;
     }
     if looks_for_newer {
         task.journal.leave(task.part).await?;
@@ -406,7 +408,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         self.storing = None;
         let changes = std::mem::take(&mut self.changes);
         let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
-        let (run, now) = (&self.run, (self.task.wall)());
+        let (run, now) = (&self.run, self.task.journal.now());
         let has_keys = self.task.keys.is_some();
         let repeated = self.task.journal.start(run, &self.family, &changes, &claims, has_keys, now).await?;
         for job in jobs.iter_mut().filter(|job| job.call == Call::Keyed) {
@@ -510,7 +512,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             RecordState::Failed => self.progress.failed += 1,
             _ => self.progress.unknown += 1,
         }
-        self.changes.outcomes.push(outcome(self.task.kind, settled, (self.task.wall)()));
+        self.changes.outcomes.push(outcome(self.task.kind, settled, self.task.journal.now()));
     }
 
     /// Aborts all requests in flight. The outcome of non-idempotent calls without a key is unknown.
@@ -519,7 +521,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         self.attempts.abort_all();
         for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
             let problem = Problem::of_record(Code::Service, "no answer had come when the run was stopped");
-            let unknown = Outcome::new(seq, RecordState::Unknown, (self.task.wall)());
+            let unknown = Outcome::new(seq, RecordState::Unknown, self.task.journal.now());
             self.changes.outcomes.push(Outcome { problems: vec![problem], attempts: requests, ..unknown });
             self.changes.finished.push(seq);
             self.dispatcher.forget();

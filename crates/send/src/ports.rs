@@ -97,6 +97,9 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         now: i64,
     ) -> impl Future<Output = Result<(), Error>> + Send;
 
+    /// Returns the time of the ledger, in milliseconds since 1970, UTC.
+    fn now(&self) -> i64;
+
     /// Whether a write waits because another program holds the ledger.
     fn is_waiting(&self) -> bool;
 
@@ -193,6 +196,10 @@ impl Journal for Ledger {
 
     async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
         self.again(|| Ledger::reduce_intents(self, part, since, sent, now)).await
+    }
+
+    fn now(&self) -> i64 {
+        Ledger::now(self)
     }
 
     fn is_waiting(&self) -> bool {

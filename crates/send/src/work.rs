@@ -29,8 +29,6 @@ pub struct Work<'a> {
     pub policy: Policy,
     /// How long the service remembers idempotency keys. `None` if the service does not honour them.
     pub keys: Option<KeyMemory>,
-    /// Clock of the ledger: milliseconds since 1970, UTC.
-    pub wall: fn() -> i64,
 }
 
 /// Looks at the next batch of pending records, from the given one on, right before they are sent. It may settle them. Returns the last record of

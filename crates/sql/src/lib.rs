@@ -48,5 +48,5 @@ pub use pool::{Executor, Pool, Transaction};
 pub use query::{Builder, Query, query, query_as, query_scalar};
 pub use readers::Readers;
 pub use row::Row;
-pub use server::{ServerError, Tables, message};
+pub use server::{ServerError, Tables, message, writable};
 pub use value::{Value, storable};

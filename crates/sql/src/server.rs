@@ -11,6 +11,8 @@ use super::address::ServerAddress;
 
 /// Time for the first connection.
 const CONNECTING: Duration = Duration::from_secs(15);
+/// Time for a server of several to say whether it can be written.
+const LOOK: Duration = Duration::from_secs(3);
 /// The number of the advisory lock for creating the tables.
 const CREATING: i64 = 0x7368_6565_7470;
 /// The table of migrations.
@@ -52,16 +54,29 @@ impl Tables {
     /// connections.
     pub fn prepare<'a>(&'a self, address: &'a ServerAddress) -> BoxFuture<'a, Result<PgConnectOptions, ServerError>> {
         Box::pin(async move {
-            let options = address.options().map_err(|why| unusable(why, "correct the address"))?;
-            let mut connection = tokio::time::timeout(CONNECTING, PgConnection::connect_with(&options))
-                .await
-                .map_err(|_| unusable("it does not answer", REACH))?
-                .map_err(|error| connecting_error(&options, &error))?;
-            let prepared = self.check_and_create(&mut connection).await;
-            // The server closes the connection otherwise.
-            let _ = connection.close().await;
-            prepared.map(|()| options)
+            let servers = address.options().map_err(|why| unusable(why, "correct the address"))?;
+            let mut failed = None;
+            for options in servers {
+                match self.prepare_on(&options).await {
+                    Ok(()) => return Ok(options),
+                    // Of several servers, one is a replica, and one may be down.
+                    Err(error @ ServerError::Unusable { .. }) => failed = Some(or_more(failed, error)),
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(failed.unwrap_or_else(|| unusable("it names no server", "correct the address")))
         })
+    }
+
+    async fn prepare_on(&self, options: &PgConnectOptions) -> Result<(), ServerError> {
+        let mut connection = tokio::time::timeout(CONNECTING, PgConnection::connect_with(options))
+            .await
+            .map_err(|_| unusable("it does not answer", REACH))?
+            .map_err(|error| connecting_error(options, &error))?;
+        let prepared = self.check_and_create(&mut connection).await;
+        // The server closes the connection otherwise.
+        let _ = connection.close().await;
+        prepared
     }
 
     async fn check_and_create(&self, connection: &mut PgConnection) -> Result<(), ServerError> {
@@ -135,6 +150,36 @@ impl Tables {
             transaction.execute(sqlx::raw_sql(AssertSqlSafe(insert))).await?;
         }
         transaction.commit().await
+    }
+}
+
+/// Returns the server of an address that can be written now, or `None` if there is none.
+pub fn writable(address: &ServerAddress) -> BoxFuture<'_, Option<PgConnectOptions>> {
+    Box::pin(async move {
+        for options in address.options().ok()? {
+            if matches!(tokio::time::timeout(LOOK, can_be_written(&options)).await, Ok(Ok(true))) {
+                return Some(options);
+            }
+        }
+        None
+    })
+}
+
+async fn can_be_written(options: &PgConnectOptions) -> Result<bool, sqlx::Error> {
+    let mut connection = PgConnection::connect_with(options).await?;
+    let query = "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
+    let can = connection.fetch_one(sqlx::raw_sql(query)).await?.try_get(0);
+    let _ = connection.close().await;
+    can
+}
+
+/// Returns the reasons of several servers as one.
+fn or_more(before: Option<ServerError>, error: ServerError) -> ServerError {
+    match (before, error) {
+        (Some(ServerError::Unusable { reason: before, remedy }), ServerError::Unusable { reason, .. }) => {
+            unusable(format!("{before}; {reason}"), remedy)
+        }
+        (_, error) => error,
     }
 }
 

@@ -61,7 +61,7 @@ impl Counts {
             }
             WorkEvent::Finished { .. } => add(&self.finished_runs, 1),
             WorkEvent::Stopped { .. } => add(&self.stopped_runs, 1),
-            WorkEvent::SetAside { .. } | WorkEvent::FileTaken { .. } => {}
+            WorkEvent::Warned { .. } | WorkEvent::SetAside { .. } | WorkEvent::FileTaken { .. } => {}
             WorkEvent::File(file) => match file.place {
                 Place::Done => add(&self.files_done, 1),
                 Place::Failed => add(&self.files_failed, 1),

@@ -89,6 +89,8 @@ fn show(event: WorkEvent<'_>, output: Output) {
     }
     match event {
         WorkEvent::Ready => ui::remark(say!("waiting for queued runs")),
+        WorkEvent::Warned { why, hint: Some(hint) } => ui::remark(say!("warning: {why} ({hint})")),
+        WorkEvent::Warned { why, hint: None } => ui::remark(say!("warning: {why}")),
         WorkEvent::Taken { .. } => {}
         WorkEvent::Sent { run, part, progress, millis } => ui::remark(say!(
             "run {}, {}: {} sent, {} refused, {} unknown in {:.1} s",
@@ -147,6 +149,7 @@ fn records(part: Part) -> String {
 fn as_json(event: WorkEvent<'_>) -> Value {
     match event {
         WorkEvent::Ready => json!({"event": "ready"}),
+        WorkEvent::Warned { why, hint } => json!({"event": "warning", "why": why, "hint": hint}),
         WorkEvent::Taken { run, part } => json!({"event": "taken", "run": run.id, "first": part.first}),
         WorkEvent::Sent { run, part, progress, millis } => json!({
             "event": "sent", "run": run.id, "first": part.first, "sent": progress.sent, "failed": progress.failed,

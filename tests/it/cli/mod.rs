@@ -49,6 +49,8 @@ mod export_typed;
 mod export_way_back;
 mod export_workbook;
 mod extended_templates;
+#[cfg(unix)]
+mod failover;
 mod features;
 mod fill_blank;
 mod first_hour;

@@ -148,7 +148,6 @@ pub fn work<'a>(
         limits: Limits::default(),
         policy: Default::default(),
         keys: None,
-        wall: || 2,
     }
 }
 

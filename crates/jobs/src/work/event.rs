@@ -13,6 +13,8 @@ use crate::FileOutcome;
 pub enum WorkEvent<'a> {
     /// Connected to the ledger, for the first time or again.
     Ready,
+    /// The server of the ledger may lose what is committed.
+    Warned { why: &'a str, hint: Option<&'a str> },
     /// A part was taken.
     Taken { run: &'a Run, part: Part },
     /// A part was given back or finished.

@@ -17,7 +17,8 @@ use futures_util::future::{BoxFuture, LocalBoxFuture};
 use sheetport_client::Client;
 use sheetport_client::auth::Credentials;
 use sheetport_ledger::{Ledger, Run, RunId};
-use sheetport_operations::context::{Context, now};
+use sheetport_operations::context::Context;
+use sheetport_operations::database_risks;
 use sheetport_operations::error::Error;
 use sheetport_send::Grace;
 use tokio::sync::SetOnce;
@@ -78,6 +79,11 @@ pub fn work<'a>(
             ledgers.push(context.ledger().await?);
         }
         observer(WorkEvent::Ready);
+        if let Some(ledger) = ledgers.first() {
+            for risk in database_risks(ledger).await? {
+                observer(WorkEvent::Warned { why: &risk.text, hint: risk.remedy.as_deref() });
+            }
+        }
         let slots = join_all(ledgers.into_iter().map(|ledger| worker.run_slot(ledger)));
         let inbox = async {
             let Some(step) = &working.inbox else { return Vec::new() };
@@ -212,7 +218,7 @@ impl Worker<'_> {
                 }
             }
             let Some((_, context, client)) = &slot.client else { continue };
-            let Some(taken) = slot.ledger.take_part(id, now()).await? else { continue };
+            let Some(taken) = slot.ledger.take_part(id, slot.ledger.now()).await? else { continue };
             (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
             match part::send(context, &slot.ledger, client, taken, self.stop, self.observer).await? {
                 Ended::Done => lock(&self.set_aside).remove(id),
@@ -272,7 +278,7 @@ impl Worker<'_> {
             is_new
         };
         if let Some(why) = why.filter(|_| is_new) {
-            ledger.note_set_aside(run.id, &why, now()).await?;
+            ledger.note_set_aside(run.id, &why, ledger.now()).await?;
         }
         Ok(())
     }

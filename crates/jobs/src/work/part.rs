@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sheetport_client::Client;
 use sheetport_ledger::{Ledger, RunSettings, TakenPart};
 use sheetport_operations::command_line::CommandLine;
-use sheetport_operations::context::{Context, now};
+use sheetport_operations::context::Context;
 use sheetport_operations::error::Error;
 use sheetport_operations::older_ledger::refuse_older;
 use sheetport_operations::send::Records;
@@ -38,9 +38,9 @@ pub(super) async fn send(
     let (run, part) = (&taken.run, taken.part);
     if run.about.record.input().must_not_repeat() {
         // The database may have been replaced by one that was behind, such as a standby.
-        refuse_older(context, ledger, &CommandLine::new(context, "work").to_string()).await?;
+        refuse_older(context, ledger, run, &CommandLine::new(context, "work").to_string()).await?;
     }
-    superseded::leave_out(ledger, run, part, now()).await?;
+    superseded::leave_out(ledger, run, part, ledger.now()).await?;
     let records = Records::new(context, ledger, client, run, &|_| {});
     let RunSettings { max_errors, max_unknown, .. } = run.about.settings;
     let (failed, unknown) = match max_errors.or(max_unknown) {
@@ -54,7 +54,7 @@ pub(super) async fn send(
     let id = run.id;
     match sent.stopped {
         None => {
-            if ledger.finish_part(taken, sent.millis, now()).await? {
+            if ledger.finish_part(taken, sent.millis, ledger.now()).await? {
                 observer(WorkEvent::Finished { run: id });
             }
             Ok(Ended::Done)
@@ -65,7 +65,7 @@ pub(super) async fn send(
         }
         Some(reason) => {
             let why = reason.to_string();
-            if ledger.stop_queued(id, None, &why, now()).await? {
+            if ledger.stop_queued(id, None, &why, ledger.now()).await? {
                 observer(WorkEvent::Stopped { run: id, why: &why });
             }
             Ok(Ended::Done)

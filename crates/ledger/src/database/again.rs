@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use sheetport_sql::Transaction;
 
 use super::super::error::Error;
+use super::super::locks::Checked;
 use super::ledger::Ledger;
 
 /// Shortest and longest pause before another attempt.
@@ -51,6 +52,7 @@ impl Ledger {
             return Err(Error::LockLost);
         }
         tracing::warn!(%error, "the ledger is written again over a new connection");
+        self.turn_to_writable().await;
         tokio::time::sleep(attempts.pause).await;
         attempts.pause = (attempts.pause * 2).min(PAUSES.1);
         Ok(())
@@ -79,15 +81,29 @@ impl Ledger {
     /// Begins a sending transaction. Returns `None` if an earlier attempt was committed.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
+    /// [`Error::LockLost`] if another process has taken over a run that this process had locked, and [`Error::WentBack`] if the database
+    /// lacks what this process has written under its locks.
     pub(crate) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
-        let mut transaction = self.begin_writing().await?;
-        transaction.set_patience(ANSWER);
-        if self.leases.check_write(&mut transaction, write.number).await? {
-            return Ok(Some(transaction));
+        loop {
+            let mut transaction = self.begin_writing().await?;
+            transaction.set_patience(ANSWER);
+            let checked = self.leases.check_write(&mut transaction, write.number).await?;
+            if checked == Checked::Held {
+                return Ok(Some(transaction));
+            }
+            transaction.rollback().await?;
+            if checked == Checked::Written {
+                return Ok(None);
+            }
+            self.settle_in().await?;
         }
-        transaction.rollback().await?;
-        Ok(None)
+    }
+
+    /// Commits a transaction of [`Ledger::begin_write`].
+    pub(crate) async fn commit_write(&self, transaction: Transaction, write: &Write) -> Result<(), Error> {
+        transaction.commit().await?;
+        self.leases.confirm(write.number);
+        Ok(())
     }
 
     /// Waits until a transaction of sending may be tried again, as [`Ledger::before_next_attempt`].

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sheetport_sql::{Dialect, Pool, Transaction};
+use sheetport_sql::{Dialect, Pool, ServerAddress, Transaction};
 
 use super::super::error::{Error, corrupt};
-use super::super::locks::Leases;
+use super::super::locks::{Checked, Leases};
 use super::mark::Mark;
 use super::waits::Waits;
 
@@ -20,6 +20,8 @@ pub struct Ledger {
     pub(crate) folder: PathBuf,
     /// The path of the database, or `None` on a server.
     pub(crate) file: Option<PathBuf>,
+    /// The address, if it names several servers.
+    pub(crate) servers: Option<Arc<ServerAddress>>,
     /// The locks held by this process as rows.
     pub(crate) leases: Leases,
     /// What waits for the file, if another program holds it.
@@ -37,11 +39,17 @@ impl Ledger {
     /// Begins a writing transaction.
     ///
     /// # Errors
-    /// [`Error::LockLost`] if another process has taken over a run that this process had locked.
+    /// [`Error::LockLost`] if another process has taken over a run that this process had locked, and [`Error::WentBack`] if the database
+    /// lacks what this process has written under its locks.
     pub(crate) async fn begin(&self) -> Result<Transaction, Error> {
-        let mut transaction = self.begin_writing().await?;
-        self.leases.check(&mut transaction).await?;
-        Ok(transaction)
+        loop {
+            let mut transaction = self.begin_writing().await?;
+            if self.leases.check(&mut transaction).await? != Checked::Moved {
+                return Ok(transaction);
+            }
+            transaction.rollback().await?;
+            self.settle_in().await?;
+        }
     }
 
     /// Returns why sending has failed: [`Error::LockLost`] instead of a cut connection if the lock is lost, too.
@@ -53,6 +61,12 @@ impl Ledger {
             true => Error::LockLost,
             false => error,
         }
+    }
+
+    /// Returns the current time in milliseconds since 1970, UTC, by the clock that all users of the ledger share: that of its server, or of
+    /// this machine.
+    pub fn now(&self) -> i64 {
+        self.leases.places().clock.now()
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

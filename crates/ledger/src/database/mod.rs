@@ -7,6 +7,7 @@ mod again;
 mod holder;
 mod lasting;
 mod ledger;
+mod losses;
 mod mark;
 mod postgres;
 mod reach;
@@ -15,12 +16,15 @@ mod sqlite;
 mod tables;
 mod waiting;
 mod waits;
+mod went_back;
 
 pub use again::Attempts;
 pub(super) use again::Write;
 pub use ledger::Ledger;
 pub(super) use ledger::to_json;
+pub use losses::Loss;
 pub use mark::{Older, Reach};
 #[cfg(test)]
 pub(super) use tables::STEPS;
 pub use waits::Patience;
+pub use went_back::LostEnd;

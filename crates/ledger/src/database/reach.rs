@@ -9,6 +9,7 @@ use sheetport_sql as sql;
 use super::super::error::Error;
 use super::ledger::Ledger;
 use super::mark::{Mark, Older, Reach, read, write};
+use super::went_back::accept;
 
 impl Ledger {
     /// Returns the ledger, whose marks are kept in `folder` from now on.
@@ -62,6 +63,7 @@ impl Ledger {
         let mut transaction = self.begin().await?;
         let rename = sql::query("UPDATE origin SET id = $1").bind(uuid::Uuid::now_v7().simple().to_string());
         rename.execute(&mut transaction).await?;
+        accept(&mut transaction).await?;
         transaction.commit().await?;
         if let Some(mark) = &self.mark {
             *mark.file.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -127,6 +127,7 @@ impl Ledger {
             reader: Pool::Sqlite(reader),
             folder: folder.to_owned(),
             file: Some(folder.join(FILE)),
+            servers: None,
             leases: Leases::default(),
             waits: Arc::default(),
             is_borrowed: false,

@@ -48,7 +48,13 @@ pub(crate) const STEPS: &[Step] = &[
         sql: include_str!("migrations/0008_rows_and_blanks.sql"),
         postgres: "",
     },
-    Step { version: 9, name: "activities", sql: include_str!("migrations/0009_activities.sql"), postgres: "" },
+    Step {
+        version: 9,
+        name: "doubt",
+        sql: include_str!("migrations/0009_doubt.sql"),
+        postgres: include_str!("migrations/0009_postgres.sql"),
+    },
+    Step { version: 10, name: "activities", sql: include_str!("migrations/0010_activities.sql"), postgres: "" },
 ];
 
 /// Name, table and statement of each table and index.

@@ -12,23 +12,23 @@
 //! this kind.
 
 use std::fmt;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sheetport_sql::{self as sql, Dialect, Pool, Transaction};
-use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor as _, Row as _};
 use tokio::sync::oneshot;
 
 use super::super::error::{Error, Holder};
 use super::super::event::{Action, NewEvent, process_name};
 use super::super::ids::{Part, RunId, Seq};
+use super::key::{Key, LEASE, until};
+use super::place::{Places, Seen};
 
-/// Lifetime of a lease without renewal.
-const LEASE: Duration = Duration::from_secs(30);
 const RENEWAL: Duration = Duration::from_secs(10);
 /// Time before another attempt to renew a lease, if the database can't be reached.
 const RETRY: Duration = Duration::from_secs(1);
@@ -45,9 +45,17 @@ const RELEASE: Duration = Duration::from_secs(3);
 pub(crate) struct Leases {
     held: Arc<Mutex<Vec<Held>>>,
     /// Connection options of the renewal threads.
-    options: Option<PgConnectOptions>,
+    options: Arc<Mutex<Option<PgConnectOptions>>>,
     /// The number of the last transaction of sending.
     writes: Arc<AtomicI64>,
+    /// Whether a transaction without a number may have been committed since the last one with a number.
+    has_unnumbered: Arc<AtomicBool>,
+    /// Whether the last commit waited until a standby had it.
+    is_synchronous: Arc<AtomicBool>,
+    /// The run that was last sent under these leases, or 0.
+    sending: Arc<AtomicI64>,
+    /// Where the database is.
+    places: Places,
     /// Receive the end of a thread that releases a part.
     releasing: Arc<Mutex<Vec<Receiver<()>>>>,
 }
@@ -66,106 +74,50 @@ pub(crate) struct Lease {
 struct Held {
     key: Key,
     until: Arc<Mutex<Instant>>,
+    /// The number of the last transaction that was stored in the row of this lease, and of the last one of them whose commit was confirmed.
+    stored: Arc<AtomicI64>,
+    confirmed: Arc<AtomicI64>,
 }
 
-/// The row of a lease. Identities of uploads consist of letters and digits.
-///
-/// Lock order: upload, then part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Key {
-    Upload {
-        identity: String,
-        epoch: i64,
-    },
-    /// Part of a run, by its first record. The lease of the upload is shared with other workers.
-    Part {
-        identity: String,
-        run: RunId,
-        first: Seq,
-        epoch: i64,
-    },
+/// Whether a process may write under its leases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    Held,
+    /// An earlier attempt of the same transaction was committed.
+    Written,
+    /// The database is another one, or lacks a transaction of this process.
+    Moved,
 }
 
-impl Key {
-    fn identity(&self) -> &str {
-        match self {
-            Key::Upload { identity, .. } | Key::Part { identity, .. } => identity,
-        }
-    }
-
-    /// Returns the query that finds the row while the lease is held, and locks the row.
-    fn check(&self) -> String {
-        match self {
-            Key::Upload { identity, epoch } => format!(
-                "SELECT epoch FROM lease WHERE identity = '{identity}' AND epoch = {epoch} \
-                 AND until > clock_timestamp() FOR SHARE"
-            ),
-            Key::Part { run, first, epoch, .. } => format!(
-                "SELECT epoch FROM part WHERE run = {run} AND first = {first} AND epoch = {epoch} \
-                 AND until > clock_timestamp() FOR SHARE"
-            ),
-        }
-    }
-
-    /// Returns the statement that stores the number of a transaction if the lease is held, and returns the previous number.
-    fn mark(&self, number: i64) -> String {
-        let (table, row) = match self {
-            Key::Upload { identity, epoch } => ("lease", format!("identity = '{identity}' AND epoch = {epoch}")),
-            Key::Part { run, first, epoch, .. } => {
-                ("part", format!("run = {run} AND first = {first} AND epoch = {epoch}"))
-            }
-        };
-        format!(
-            "UPDATE {table} SET write_before = last_write, last_write = {number} \
-             WHERE {row} AND until > clock_timestamp() RETURNING write_before"
-        )
-    }
-
-    /// Returns the statement that renews the lease. Affects no row if the lease was lost.
-    fn renew(&self) -> String {
-        let until = until();
-        match self {
-            Key::Upload { identity, epoch } => format!(
-                "UPDATE lease SET until = {until} \
-                 WHERE identity = '{identity}' AND epoch = {epoch} AND until > clock_timestamp()"
-            ),
-            Key::Part { identity, run, first, epoch } => format!(
-                "WITH shared AS (UPDATE lease SET until = GREATEST(until, {until}) \
-                 WHERE identity = '{identity}' AND is_shared AND until > clock_timestamp() RETURNING 1) \
-                 UPDATE part SET until = {until} WHERE run = {run} AND first = {first} AND epoch = {epoch} \
-                 AND until > clock_timestamp() AND EXISTS (SELECT 1 FROM shared)"
-            ),
-        }
-    }
-
-    /// Returns the query that serializes the transactions of an upload.
-    fn wait(&self) -> String {
-        format!("SELECT 1 FROM lease WHERE identity = '{}' FOR UPDATE", self.identity())
-    }
-
-    /// Returns the statements that release the lease. The last worker of an upload also releases the shared lease.
-    fn release(&self) -> String {
-        match self {
-            Key::Upload { identity, epoch } => {
-                format!("DELETE FROM lease WHERE identity = '{identity}' AND epoch = {epoch}")
-            }
-            Key::Part { identity, run, first, epoch } => format!(
-                "{}; UPDATE part SET until = '-infinity' WHERE run = {run} AND first = {first} AND epoch = {epoch}; \
-                 DELETE FROM lease WHERE identity = '{identity}' AND is_shared AND NOT EXISTS \
-                 (SELECT 1 FROM part WHERE part.identity = '{identity}' AND until > clock_timestamp())",
-                self.wait()
-            ),
-        }
-    }
+/// What the rows of the leases show of the transactions of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trace {
+    /// This process holds no lease.
+    None,
+    /// Everything that this process has written under its leases is there.
+    Whole,
+    /// A lease was lost, or the last transaction had no number.
+    Unclear,
+    /// A transaction whose commit was confirmed is missing.
+    Lost,
 }
 
 impl Leases {
     pub(crate) fn on(options: PgConnectOptions) -> Leases {
-        Leases { options: Some(options), ..Leases::default() }
+        Leases { options: Arc::new(Mutex::new(Some(options))), ..Leases::default() }
+    }
+
+    /// Renews the leases on another server from now on.
+    pub(crate) fn turn_to(&self, options: PgConnectOptions) {
+        *locked(&self.options) = Some(options);
     }
 
     /// Takes the lease of an upload. Returns `None` if another process or other workers hold the lease.
+    ///
+    /// # Errors
+    /// [`Error::Moved`] if the database is not the one that the ledger was noted to be in.
     pub(crate) async fn take(&self, pool: &Pool, identity: &str) -> Result<Option<Lease>, Error> {
+        let columns = self.places.columns(pool).await?;
         let taken_at = Instant::now();
         let take = format!(
             "INSERT INTO lease (identity, holder, epoch, until, is_shared) \
@@ -175,6 +127,7 @@ impl Leases {
             until()
         );
         let mut transaction = pool.begin().await?;
+        self.look_around(&mut transaction, columns).await?;
         let taken = sql::query_scalar(take).bind(identity).bind(process_name());
         let taken: Option<i64> = taken.fetch_optional(&mut transaction).await?;
         let Some(epoch) = taken else {
@@ -190,6 +143,9 @@ impl Leases {
 
     /// Takes the first part of a queued run that is neither done nor leased. Returns `None` if no such part is left, or if
     /// another process has locked the upload.
+    ///
+    /// # Errors
+    /// [`Error::Moved`] if the database is not the one that the ledger was noted to be in.
     pub(crate) async fn take_part(
         &self,
         pool: &Pool,
@@ -197,6 +153,7 @@ impl Leases {
         run: RunId,
         now: i64,
     ) -> Result<Option<(Part, Lease)>, Error> {
+        let columns = self.places.columns(pool).await?;
         let taken_at = Instant::now();
         let join = format!(
             "INSERT INTO lease (identity, holder, epoch, until, is_shared) \
@@ -207,6 +164,7 @@ impl Leases {
             until()
         );
         let mut transaction = pool.begin().await?;
+        self.look_around(&mut transaction, columns).await?;
         let joined = sql::query_scalar(join).bind(identity).bind(process_name());
         let joined: Option<i64> = joined.fetch_optional(&mut transaction).await?;
         let Some(epoch) = joined else {
@@ -235,8 +193,13 @@ impl Leases {
 
     /// Starts a thread that renews a lease.
     fn keep(&self, key: Key, taken_at: Instant) -> Result<Lease, Error> {
-        let options = self.options.clone().ok_or(Error::LockLost)?;
-        let held = Held { key: key.clone(), until: Arc::new(Mutex::new(taken_at + LEASE)) };
+        let options = Arc::clone(&self.options);
+        let held = Held {
+            key: key.clone(),
+            until: Arc::new(Mutex::new(taken_at + LEASE)),
+            stored: Arc::default(),
+            confirmed: Arc::default(),
+        };
         locked(&self.held).push(held.clone());
         let (stop, stopping) = oneshot::channel();
         let (done, stopped) = channel();
@@ -269,23 +232,123 @@ impl Leases {
     ///
     /// # Errors
     /// [`Error::LockLost`] if a lease was lost.
-    pub(crate) async fn check(&self, transaction: &mut Transaction) -> Result<(), Error> {
-        for key in self.keys() {
-            look(transaction, key.check()).await?;
+    pub(crate) async fn check(&self, transaction: &mut Transaction) -> Result<Checked, Error> {
+        let further = self.further();
+        for (nth, held) in self.all_held().into_iter().enumerate() {
+            let row = look(transaction, held.key.check(if nth == 0 { &further } else { "" })).await?;
+            if nth == 0 && !self.is_here(row, &further, &held, None)? {
+                return Ok(Checked::Moved);
+            }
+            self.has_unnumbered.store(true, Ordering::SeqCst);
         }
-        Ok(())
+        Ok(Checked::Held)
     }
 
-    /// Checks the leases like [`Leases::check`], and stores the number of a transaction in one of their rows. Returns false if
-    /// the number was already stored, because an earlier attempt was committed.
-    pub(crate) async fn check_write(&self, transaction: &mut Transaction, number: i64) -> Result<bool, Error> {
-        let keys = self.keys();
-        let Some((first, others)) = keys.split_first() else { return Ok(true) };
-        let before = look(transaction, first.mark(number)).await?;
-        for key in others {
-            look(transaction, key.check()).await?;
+    /// Checks the leases like [`Leases::check`], and stores the number of a transaction in one of their rows.
+    pub(crate) async fn check_write(&self, transaction: &mut Transaction, number: i64) -> Result<Checked, Error> {
+        let further = self.further();
+        let mut before = None;
+        for (nth, held) in self.all_held().into_iter().enumerate() {
+            if nth > 0 {
+                look(transaction, held.key.check("")).await?;
+                continue;
+            }
+            let row = look(transaction, held.key.mark(number, &further)).await?;
+            before = row.as_ref().map(|row| row.try_get::<i64, _>(0)).transpose()?;
+            if !self.is_here(row, &further, &held, Some(number))? {
+                return Ok(Checked::Moved);
+            }
+            held.stored.store(number, Ordering::SeqCst);
         }
-        Ok(before != Some(number))
+        Ok(if before == Some(number) { Checked::Written } else { Checked::Held })
+    }
+
+    /// Returns the columns that show the place, after another column.
+    fn further(&self) -> String {
+        self.places.known_columns().map(|columns| format!(", {columns}")).unwrap_or_default()
+    }
+
+    /// Whether a transaction sees the place and the last transaction of this process. `number`: of the transaction itself.
+    fn is_here(&self, row: Option<PgRow>, further: &str, held: &Held, number: Option<i64>) -> Result<bool, Error> {
+        let Some(row) = row.filter(|_| !further.is_empty()) else { return Ok(true) };
+        let last: i64 = row.try_get(0)?;
+        let seen = Seen::of_row(&row, 1)?;
+        self.places.clock.set(seen.now);
+        let has_last = Some(last) == number || last >= held.confirmed.load(Ordering::SeqCst);
+        let is_here = has_last && self.places.is_same(&seen);
+        if is_here {
+            self.is_synchronous.fetch_and(seen.is_synchronous, Ordering::SeqCst);
+        }
+        Ok(is_here)
+    }
+
+    /// Notes that a transaction of sending was committed.
+    pub(crate) fn confirm(&self, number: i64) {
+        for held in self.all_held().iter().filter(|held| held.stored.load(Ordering::SeqCst) == number) {
+            held.confirmed.store(number, Ordering::SeqCst);
+            self.has_unnumbered.store(false, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns what the rows of the leases show of the transactions of this process, and locks the rows.
+    pub(crate) async fn trace(&self, transaction: &mut Transaction) -> Result<Trace, Error> {
+        let all_held = self.all_held();
+        let Some((numbered, _)) = all_held.split_first() else { return Ok(Trace::None) };
+        let confirmed = numbered.confirmed.load(Ordering::SeqCst);
+        let mut is_whole = self.are_held() && !self.has_unnumbered.load(Ordering::SeqCst);
+        for held in &all_held {
+            let Some(row) = transaction.raw_row(held.key.check("")).await? else {
+                is_whole = false;
+                continue;
+            };
+            if held.key == numbered.key && row.try_get::<i64, _>(0)? < confirmed {
+                return Ok(Trace::Lost);
+            }
+        }
+        Ok(if is_whole { Trace::Whole } else { Trace::Unclear })
+    }
+
+    /// Returns the records that only this process sends while it holds its leases.
+    pub(crate) fn own_records(&self) -> Vec<Part> {
+        let sending = self.sending.load(Ordering::SeqCst);
+        let own = self.keys().into_iter().filter_map(|key| match key {
+            Key::Part { run, first, .. } => Some(Part { run, first, last: first }),
+            Key::Upload { .. } => (sending > 0).then(|| Part::whole(sending)),
+        });
+        own.collect()
+    }
+
+    /// Notes the run that is sent under these leases.
+    pub(crate) fn set_sending(&self, run: RunId) {
+        self.sending.store(run, Ordering::SeqCst);
+    }
+
+    /// Whether all commits of this process since it took its first lease have waited for a standby.
+    pub(crate) fn is_synchronous(&self) -> bool {
+        self.is_synchronous.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// Makes sure that a lease is taken where the ledger was noted to be.
+    async fn look_around(&self, transaction: &mut Transaction, columns: &str) -> Result<(), Error> {
+        let Some(row) = transaction.raw_row(format!("SELECT {columns}")).await? else { return Ok(()) };
+        let seen = Seen::of_row(&row, 0)?;
+        self.places.clock.set(seen.now);
+        if !self.are_any() {
+            let is_noted = seen.noted.as_ref().is_some_and(|noted| noted.may_be(&seen.here));
+            if !is_noted {
+                return Err(Error::Moved);
+            }
+            self.places.set_known(&seen.here);
+            self.is_synchronous.store(seen.is_synchronous, Ordering::SeqCst);
+            self.has_unnumbered.store(false, Ordering::SeqCst);
+            self.sending.store(0, Ordering::SeqCst);
+            return Ok(());
+        }
+        if self.places.is_same(&seen) { Ok(()) } else { Err(Error::Moved) }
     }
 
     /// Returns the number of the next transaction of sending. A row of a lease begins with 0.
@@ -314,7 +377,11 @@ impl Leases {
     }
 
     fn keys(&self) -> Vec<Key> {
-        locked(&self.held).iter().map(|held| held.key.clone()).collect()
+        self.all_held().into_iter().map(|held| held.key).collect()
+    }
+
+    fn all_held(&self) -> Vec<Held> {
+        locked(&self.held).clone()
     }
 
     /// Whether all leases of this process are still valid by its own clock.
@@ -373,7 +440,7 @@ impl fmt::Debug for Lease {
 }
 
 /// Renews a lease until the lease is released or lost.
-async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Receiver<bool>) {
+async fn keep(options: &Mutex<Option<PgConnectOptions>>, held: &Held, mut stopping: oneshot::Receiver<bool>) {
     let identity = held.key.identity();
     let renew = held.key.renew();
     let mut connection = None;
@@ -412,18 +479,18 @@ async fn keep(options: &PgConnectOptions, held: &Held, mut stopping: oneshot::Re
     }
 }
 
-/// Runs a statement of [`Key`] and returns the number in the row.
+/// Runs a statement of [`Key`] and returns the row. `None` in a file.
 ///
 /// # Errors
 /// [`Error::LockLost`] if the statement finds no row.
-async fn look(transaction: &mut Transaction, statement: String) -> Result<Option<i64>, Error> {
+async fn look(transaction: &mut Transaction, statement: String) -> Result<Option<PgRow>, Error> {
     if transaction.dialect() == Dialect::Sqlite {
         return Ok(None);
     }
     let statement = format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {statement}", IDLE.as_secs());
     // Without parameters, one message and one reply suffice.
     match transaction.raw_row(statement).await? {
-        Some(row) => Ok(Some(row.try_get(0)?)),
+        Some(row) => Ok(Some(row)),
         None => Err(Error::LockLost),
     }
 }
@@ -436,21 +503,19 @@ async fn execute_in(transaction: &mut Transaction, statements: String) -> Result
 
 /// Executes a statement without parameters, and returns the number of rows affected.
 async fn execute(
-    options: &PgConnectOptions,
+    options: &Mutex<Option<PgConnectOptions>>,
     connection: &mut Option<PgConnection>,
     statement: &str,
 ) -> Result<u64, sqlx::Error> {
     let connection = match connection {
         Some(connection) => connection,
-        None => connection.insert(options.connect().await?),
+        None => {
+            let options = locked(options).clone().ok_or(sqlx::Error::PoolClosed)?;
+            connection.insert(options.connect().await?)
+        }
     };
     let done = connection.execute(sqlx::raw_sql(AssertSqlSafe(statement.to_owned()))).await?;
     Ok(done.rows_affected())
-}
-
-/// Returns the expiry of a lease taken or renewed now, in SQL. Equal for all rows changed by a transaction.
-fn until() -> String {
-    format!("now() + INTERVAL '{} seconds'", LEASE.as_secs())
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,9 +1,14 @@
 //! Locks as rows of a server, and as files of a machine.
 
+mod clock;
 mod file;
 mod identity;
+mod key;
 mod lease;
+mod place;
 
+pub(super) use clock::NOW;
 pub(super) use file::LockFile;
 pub(super) use identity::{file_name, is_identity};
-pub(super) use lease::{Lease, Leases};
+pub(super) use lease::{Checked, Lease, Leases, Trace};
+pub(super) use place::Place;

@@ -33,7 +33,7 @@ const LARGE: [(&str, &str); 6] = [
     ("in_flight", "seq"),
     ("resolution", "seq"),
 ];
-const SMALL: [&str; 3] = ["intent", "sender", "yielded"];
+const SMALL: [&str; 4] = ["intent", "sender", "yielded", "doubt"];
 
 impl Ledger {
     /// Deletes a run with its plan and outcomes. Requires the lock of the run. The first transaction deletes the run, short

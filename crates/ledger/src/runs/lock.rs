@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use sheetport_sql::{self as sql, Dialect};
 
@@ -11,6 +12,10 @@ use super::super::ids::RunId;
 use super::super::locks::{Lease, LockFile, file_name, is_identity};
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
+
+/// Time until the leases of processes that are gone have ended, and the interval of looking.
+const LONGEST_LEASE: Duration = Duration::from_secs(35);
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Exclusive access to the runs of one upload. Released on drop.
 #[derive(Debug)]
@@ -185,7 +190,18 @@ impl Ledger {
                 Held::File { _lock: lock.ok_or(Error::Busy { holder: Holder::Unknown })? }
             }
             Dialect::Postgres => {
-                let Some(lease) = self.leases.take(&self.writer, &identity).await? else {
+                let mut waited = Duration::ZERO;
+                let taken = loop {
+                    match self.leases.take(&self.writer, &identity).await {
+                        Err(Error::Moved) if self.settle_in().await? => {}
+                        Err(Error::Moved) if waited < LONGEST_LEASE => {
+                            tokio::time::sleep(LOOK).await;
+                            waited += LOOK;
+                        }
+                        taken => break taken?,
+                    }
+                };
+                let Some(lease) = taken else {
                     return Err(Error::Busy { holder: self.leases.holder(&self.writer, &identity).await? });
                 };
                 Held::Row { _lease: Box::new(lease) }

@@ -101,8 +101,7 @@ impl Ledger {
     async fn try_store(&self, write: &Write, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
         let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
         insert_changes(&mut transaction, run, changes).await?;
-        transaction.commit().await?;
-        Ok(())
+        self.commit_write(transaction, write).await
     }
 
     /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on return.
@@ -166,7 +165,7 @@ impl Ledger {
             .await?;
         let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
         totals::change(&mut transaction, run.id, add).await?;
-        transaction.commit().await?;
+        self.commit_write(transaction, write).await?;
         if let Some(claim) = last_claim {
             self.note_reach(Reach { run: run.id, claim }).await;
         }
@@ -181,6 +180,7 @@ impl Ledger {
         remembered: Option<RangeInclusive<i64>>,
     ) -> Result<Interrupted, Error> {
         let run = part.run;
+        self.leases.set_sending(run);
         let mut transaction = self.begin().await?;
         let rows: Vec<(Seq, i64, i64, i64)> = sql::query_as(
             "SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq",

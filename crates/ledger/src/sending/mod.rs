@@ -1,7 +1,9 @@
-//! Queued runs, and records in flight.
+//! Queued runs, records in flight, and records in doubt.
 
+mod doubt;
 mod in_flight;
 mod queue;
 
+pub use doubt::Doubt;
 pub use in_flight::{Interrupted, SendingChanges};
 pub use queue::TakenPart;

@@ -19,7 +19,7 @@ use super::super::error::Error;
 use super::super::event::{Action, NewEvent};
 use super::super::history::accepted::hash;
 use super::super::ids::{Part, RunId, Seq};
-use super::super::locks::Lease;
+use super::super::locks::{Checked, Lease};
 use super::super::outcomes::accounting_in;
 use super::super::records::Disposition;
 use super::super::runs::{LockedRun, Run};
@@ -123,9 +123,14 @@ impl Ledger {
             return Ok(Some(TakenPart { run, part, lock: Lock::Run { _run: Box::new(locked) } }));
         }
         let identity = self.family_identity(run).await?;
-        let Some((part, lease)) = self.leases.take_part(&self.writer, &identity, run, now).await? else {
-            return Ok(None);
+        let taken = loop {
+            match self.leases.take_part(&self.writer, &identity, run, now).await {
+                Err(Error::Moved) if self.settle_in().await? => {}
+                Err(Error::Moved) => return Ok(None),
+                taken => break taken?,
+            }
         };
+        let Some((part, lease)) = taken else { return Ok(None) };
         // The first run of the family may have been removed before the lease was taken.
         if self.family_identity(run).await? != identity {
             return Ok(None);
@@ -144,10 +149,16 @@ impl Ledger {
             self.end_sending(run, pending, None, millis, now).await?;
             return Ok(pending == 0);
         };
-        let mut transaction = self.begin_writing().await?;
-        // The last two workers of a run see each other's parts.
-        lease.wait_for_others(&mut transaction).await?;
-        self.leases.check(&mut transaction).await?;
+        let mut transaction = loop {
+            let mut transaction = self.begin_writing().await?;
+            // The last two workers of a run see each other's parts.
+            lease.wait_for_others(&mut transaction).await?;
+            if self.leases.check(&mut transaction).await? != Checked::Moved {
+                break transaction;
+            }
+            transaction.rollback().await?;
+            self.settle_in().await?;
+        };
         let done = "UPDATE part SET is_done = TRUE, counted_at = $3 WHERE run = $1 AND first = $2";
         let done = sql::query_scalar(format!("{done} RETURNING {COUNTED}")).bind(run).bind(part.first).bind(now);
         let counted: Option<i64> = done.fetch_one(&mut transaction).await?;

@@ -1,11 +1,13 @@
 //! Examines everything needed for a transfer, and explains how to fix problems.
 
 mod access;
+mod database;
 mod finding;
 mod folders;
 mod reader;
 mod system;
 
+pub use database::database_risks;
 pub use finding::{Finding, Health};
 
 use futures_util::future::BoxFuture;
@@ -21,6 +23,7 @@ pub fn examine(context: &Context, is_offline: bool) -> BoxFuture<'_, Vec<Finding
         findings.push(folders::home(context));
         findings.push(folders::space(context));
         findings.push(folders::ledger(context).await);
+        findings.extend(database::keeps(context).await);
         findings.push(access::address(context));
         findings.push(access::tokens(context));
         findings.push(access::expiry(context));

@@ -441,7 +441,6 @@ impl Schedule {
             limits: Limits { max_errors: plan.max_errors, ..Limits::default() },
             policy: Policy::default(),
             keys: plan.keys,
-            wall,
             low_backlog: plan.low_backlog,
             progress_interval: Duration::from_secs(if is_alone { 10 } else { 1 }),
         };

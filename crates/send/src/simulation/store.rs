@@ -11,7 +11,7 @@ use sheetport_ledger::{
 use sheetport_records::RecordKind;
 
 use super::super::ports::{Begun, Journal};
-use super::life::Life;
+use super::life::{Life, wall};
 
 /// A record of a plan, to be sent.
 #[derive(Clone, Debug)]
@@ -165,6 +165,10 @@ impl Journal for Mortal {
 
     async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
         self.write(|store| store.reduce_intents(part.run, since, sent, now)).await
+    }
+
+    fn now(&self) -> i64 {
+        wall()
     }
 
     fn is_waiting(&self) -> bool {
