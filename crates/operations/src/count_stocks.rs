@@ -13,7 +13,7 @@ use sheetport_plan::count::{Count, InventoryName, is_count, needs_look, with_dif
 use sheetport_records::RecordKind;
 use sheetport_records::transaction::{COUNTED, EXPECTED};
 
-use super::context::{Context, now};
+use super::context::Context;
 use super::error::Error;
 use super::event::Event;
 use super::fill_blanks::body_of;
@@ -118,7 +118,7 @@ impl LookAgain<'_> {
                     for problem in problems.iter().filter(|problem| problem.code != Code::AsCounted) {
                         causes.add(record.row.unwrap_or_default(), problem);
                     }
-                    outcomes.push(Outcome { problems, ..Outcome::new(record.seq, state, now()) });
+                    outcomes.push(Outcome { problems, ..Outcome::new(record.seq, state, self.ledger.now()) });
                 }
             }
         }

@@ -6,7 +6,6 @@ use sheetport_findings::Code;
 use sheetport_ledger::{Disposition, Outcome, Problem, RecordBlock, RecordState, Seq};
 use sheetport_plan::compare::{Change, Difference, Withheld};
 
-use super::context::now;
 use super::error::Error;
 use super::look_again::{LookAgain, Pending};
 
@@ -34,7 +33,7 @@ impl LookAgain<'_> {
             };
             match rest {
                 Some(body) => drop(bodies.insert(*seq, body)),
-                None => outcomes.push(nothing_left(*seq, *row, withheld)),
+                None => outcomes.push(nothing_left(*seq, *row, withheld, self.ledger.now())),
             }
         }
         self.tell_not_shown(&not_shown);
@@ -53,7 +52,7 @@ pub(super) fn body_of(block: Option<&RecordBlock>, seq: Seq) -> Option<&str> {
 }
 
 /// Returns the outcome of a record without a field to write.
-fn nothing_left(seq: Seq, row: Option<u64>, withheld: &Withheld) -> Outcome {
+fn nothing_left(seq: Seq, row: Option<u64>, withheld: &Withheld, now: i64) -> Outcome {
     let (state, problem) = if withheld.not_shown.is_empty() {
         (RecordState::Unchanged, Problem::of_record(Code::Filled, "has a value in the service in each of its fields"))
     } else {
@@ -61,5 +60,5 @@ fn nothing_left(seq: Seq, row: Option<u64>, withheld: &Withheld) -> Outcome {
         let message = format!("has no field that is known to be blank; the service does not show {fields}");
         (RecordState::Skipped, Problem::of_record(Code::FieldNotShown, message))
     };
-    Outcome { problems: vec![Problem { row, ..problem }], ..Outcome::new(seq, state, now()) }
+    Outcome { problems: vec![Problem { row, ..problem }], ..Outcome::new(seq, state, now) }
 }

@@ -6,7 +6,7 @@ use sheetport_client::{KnownSizes, Speed};
 use sheetport_ledger::{Ledger, PageSizes};
 use sheetport_plan::compare::Connection;
 
-use super::context::{Context, now};
+use super::context::Context;
 use super::error::Error;
 use super::lists::LISTS;
 
@@ -53,7 +53,7 @@ impl Learned {
         let ledger = context.ledger().await?;
         let workspace = context.workspace();
         if let Some(rate) = self.rate.filter(|_| self.rate != before.rate) {
-            ledger.store_rate(base_url, &workspace, rate, now()).await?;
+            ledger.store_rate(base_url, &workspace, rate, ledger.now()).await?;
         }
         if self.sizes != before.sizes {
             store_sizes(&ledger, base_url, &workspace, path, self.sizes).await?;
@@ -76,7 +76,7 @@ impl Learned {
 /// Returns the stored page sizes of a list, unless they have expired.
 async fn known_sizes(ledger: &Ledger, base_url: &str, workspace: &str, path: &str) -> Result<KnownSizes, Error> {
     let sizes = ledger.page_sizes(base_url, workspace, path).await?;
-    let age = |at: i64| u128::try_from(now() - at).unwrap_or(u128::MAX);
+    let age = |at: i64| u128::try_from(ledger.now() - at).unwrap_or(u128::MAX);
     let sizes = sizes.filter(|sizes| age(sizes.at) < VALID.as_millis());
     let sizes = sizes.map(|PageSizes { granted, refused, at: _ }| KnownSizes { granted, refused });
     Ok(sizes.unwrap_or_default())
@@ -90,7 +90,7 @@ async fn store_sizes(
     sizes: KnownSizes,
 ) -> Result<(), Error> {
     let KnownSizes { granted, refused } = sizes;
-    Ok(ledger.store_page_sizes(base_url, workspace, path, PageSizes { granted, refused, at: now() }).await?)
+    Ok(ledger.store_page_sizes(base_url, workspace, path, PageSizes { granted, refused, at: ledger.now() }).await?)
 }
 
 /// Passes the stored page sizes of all lists to a connection. Ignores an unreadable ledger.

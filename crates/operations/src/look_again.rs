@@ -18,7 +18,7 @@ use sheetport_plan::compare::{
 use tokio::sync::OnceCell;
 
 use super::approval::LeftOutRows;
-use super::context::{Context, now};
+use super::context::Context;
 use super::error::Error;
 use super::event::{Event, Observer};
 use super::learned::{load_sizes, store_learned_sizes};
@@ -181,7 +181,8 @@ impl<'a> LookAgain<'a> {
             if !moved.is_empty() {
                 let moved: Vec<Problem> = moved.iter().map(|moved| Problem { row, ..moved.problem() }).collect();
                 problems.extend(moved.iter().cloned());
-                outcomes.push(Outcome { problems: moved, ..Outcome::new(seq, RecordState::Skipped, now()) });
+                outcomes
+                    .push(Outcome { problems: moved, ..Outcome::new(seq, RecordState::Skipped, self.ledger.now()) });
             }
         }
         if !outcomes.is_empty() {
@@ -261,7 +262,10 @@ impl<'a> LookAgain<'a> {
             let untold = &mut self.state().untold.others;
             Only::ALL.iter().zip(untold).filter(|(other, _)| **other == only).for_each(|(_, rows)| rows.add(row));
             let problem = Problem { row, ..Problem::of_record(only.code(), reason(only, record.says)) };
-            outcomes.push(Outcome { problems: vec![problem], ..Outcome::new(seq, RecordState::Skipped, now()) });
+            outcomes.push(Outcome {
+                problems: vec![problem],
+                ..Outcome::new(seq, RecordState::Skipped, self.ledger.now())
+            });
         }
         self.ledger.settle(self.run.id, &outcomes).await?;
         Ok(())

@@ -10,6 +10,8 @@ mod browser;
 mod chaos;
 mod check_rows;
 mod choices;
+#[cfg(target_os = "linux")]
+mod clocks;
 mod command_line;
 mod commands;
 mod conditions;

@@ -9,7 +9,7 @@ use sheetport_ledger::{Edit, Ledger};
 use sheetport_plan::Edits;
 use sheetport_sheet as sheet;
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::files::InputFile;
 use crate::operation::Operation;
@@ -86,7 +86,7 @@ impl EditStore {
                 Some(ledger) => ledger,
                 None => self.ledger.insert(context.ledger().await?),
             };
-            ledger.add_edits(&self.file_hash, edits, &self.who, now()).await?;
+            ledger.add_edits(&self.file_hash, edits, &self.who, ledger.now()).await?;
             Ok(ledger.edits_after(&self.file_hash, known).await?)
         })
     }

@@ -16,7 +16,7 @@ use sheetport_plan::approve::{Approve, ChangesFile, Decided, Mark, Objection, Re
 use sheetport_send::Grace;
 
 use super::super::approval::Approval;
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::{InputFile, check_report_path};
@@ -80,11 +80,11 @@ pub fn apply<'a>(
         let Bound { context, client, run } = bind(&ledger, &run, context, settings.concurrency, APPLIED).await?;
         // Another person may have applied it before the lock was taken.
         check_is_plan(&context, &ledger, run.run()).await?;
-        check_age(&context, run.run(), &request)?;
+        check_age(&context, &ledger, run.run(), &request)?;
         let settings = RunSettings { connection: context.run_connection(), ..settings };
         let approved = approve(&ledger, &run, marks.as_deref(), request.approve).await?;
         let run = ledger.change_settings(run, settings).await?;
-        ledger.approve(&run, &approved.left_out, &approved.bodies, approved.counts.approved, now()).await?;
+        ledger.approve(&run, &approved.left_out, &approved.bodies, approved.counts.approved, ledger.now()).await?;
         let id = run.id();
         let run = ledger.lock_run_with(run.into_lock(), id).await?;
         observer(Event::Approved { run: run.run(), approval: &approved.counts });
@@ -111,7 +111,7 @@ pub fn discard_plan(context: &Context, run: RunId) -> LocalOperation<'_, ()> {
         let plan = locked.run();
         let is_open = plan.looked_at.is_some() && plan.state == RunState::Planned;
         if is_open && !ledger.is_begun(run).await? {
-            ledger.withhold(run, now()).await?;
+            ledger.withhold(run, ledger.now()).await?;
         }
         drop(locked);
         ledger.close().await;
@@ -171,8 +171,8 @@ async fn check_is_plan(context: &Context, ledger: &Ledger, run: &Run) -> Result<
     check_has_plan(run, APPLIED)
 }
 
-fn check_age(context: &Context, run: &Run, request: &Apply<'_>) -> Result<(), Error> {
-    let age = now() - run.looked_at.unwrap_or_default();
+fn check_age(context: &Context, ledger: &Ledger, run: &Run, request: &Apply<'_>) -> Result<(), Error> {
+    let age = ledger.now() - run.looked_at.unwrap_or_default();
     if age <= OLD || request.accepts_old {
         return Ok(());
     }
@@ -219,7 +219,7 @@ async fn approve(
         }
     };
     let mut found = Approvals::default();
-    let (mut from, at): (Seq, i64) = (0, now());
+    let (mut from, at): (Seq, i64) = (0, ledger.now());
     while let Some(block) = ledger.record_block(id, from).await? {
         from = block.end();
         let settled = ledger.settled(id, block.first..=from - 1).await?;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sheetport_ledger::{self as ledger, Erased, KeyScope, Ledger, Run, RunId, SourceRow};
 use sheetport_sheet::Row;
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use crate::operation::Operation;
 
@@ -89,7 +89,7 @@ async fn erase_of_run(
         empty.encode(&mut cells);
         cells
     };
-    let of_run = ledger.erase(&locked, &records, &mut blank, &is_quoting, now()).await?;
+    let of_run = ledger.erase(&locked, &records, &mut blank, &is_quoting, ledger.now()).await?;
     erased.runs.push((run.id, of_run));
     Ok(())
 }

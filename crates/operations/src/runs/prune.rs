@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sheetport_ledger::{self as ledger, Accounting, KeyScope, Ledger, Run, RunId, RunState};
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use crate::operation::Operation;
 
@@ -26,7 +26,7 @@ pub fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Op
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let age = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
-        let oldest_kept = now().saturating_sub(age);
+        let oldest_kept = ledger.now().saturating_sub(age);
         let mut pruned = Pruned::default();
         if !dry_run {
             ledger.overwrite_deleted().await?;
@@ -64,7 +64,7 @@ pub fn prune(context: &Context, age: Duration, force: bool, dry_run: bool) -> Op
             if !dry_run {
                 // Keeps the accepted payloads for --changed-only.
                 ledger.update_accepted(KeyScope::of(&run), None).await?;
-                ledger.remove(run.id, Some(now())).await?;
+                ledger.remove(run.id, Some(ledger.now())).await?;
             }
             pruned.removed.push(run.id);
             pruned.records += accounting.total;

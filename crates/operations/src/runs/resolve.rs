@@ -2,7 +2,7 @@
 
 use sheetport_ledger::{Ledger, LockedRun, Part, Resolution, RunId, Seq, UnknownRecord};
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::results::next_command;
 use crate::operation::Operation;
 
@@ -39,7 +39,7 @@ impl Resolving {
             let run = ledger.lock_run(ledger.run_or_newest(run).await?.id).await?;
             // Excludes records that a resume can send again safely with their idempotency keys.
             let keys = context.idempotency_keys(run.run());
-            ledger.settle_in_flight(Part::whole(run.id()), keys.map(|keys| keys.first_attempts(now()))).await?;
+            ledger.settle_in_flight(Part::whole(run.id()), keys.map(|keys| keys.first_attempts(ledger.now()))).await?;
             Ok(Resolving { context: context.clone(), ledger, run, by: by.to_owned(), sent: 0, failed: 0 })
         })
     }
@@ -62,7 +62,7 @@ impl Resolving {
     /// Records a verdict on some of the records. The verdict is durable on return.
     pub fn record<'a>(&'a mut self, records: &'a [Seq], verdict: Resolution) -> Operation<'a, ()> {
         Box::pin(async move {
-            let recorded = self.ledger.resolve(self.run.id(), records, verdict, &self.by, now()).await?;
+            let recorded = self.ledger.resolve(self.run.id(), records, verdict, &self.by, self.ledger.now()).await?;
             match verdict {
                 Resolution::Sent => self.sent += recorded,
                 Resolution::Failed => self.failed += recorded,

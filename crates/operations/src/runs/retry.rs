@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use sheetport_ledger::{Family, Ledger, LockedRun, Run, RunId, RunSettings, RunState, Seq};
 use sheetport_send::Grace;
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::check_report_path;
@@ -34,7 +34,7 @@ pub fn retry_run<'a>(
             bind(&ledger, &run, context, settings.concurrency, RETRIED).await?;
         let settings = RunSettings { connection: context.run_connection(), ..settings };
         let failed = refused_records(&context, &ledger, &locked, options.overwrites_newer).await?;
-        let again = ledger.plan_retry(&run, settings, &failed, now()).await?;
+        let again = ledger.plan_retry(&run, settings, &failed, ledger.now()).await?;
         let locked = ledger.lock_run_with(locked.into_lock(), again).await?;
         observer(Event::Retrying { run: locked.run(), of: &run, records: failed.len() as u64 });
         let sending = Sending::unattended(&context, &ledger, Some(client), locked, &options, observer);

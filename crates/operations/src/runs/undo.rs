@@ -17,7 +17,7 @@ use sheetport_plan::compare::{
 use sheetport_plan::undo::{Now, SentRecord, WayBack, needs_no_look, way_back};
 use sheetport_records::RecordKind;
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::{check_report_path, lasting};
@@ -108,7 +108,7 @@ pub fn plan_undo<'a>(
         let settings = RunSettings { connection: context.run_connection(), ..settings };
         let waiting = waiting(&context, &ledger, run.id).await?;
 
-        let looked_at = now();
+        let looked_at = ledger.now();
         let mut sent = Sent::load(&ledger, locked.run(), request.rows).await?;
         let connection = Connection::new(&client, speed(&settings, &context)?, settings.concurrency);
         load_sizes(&context, &connection, client.address()).await;
@@ -136,7 +136,7 @@ pub fn plan_undo<'a>(
         let mut difference = difference_from(run.about.record, returns);
         ledger.store_seen(undo, difference.seen(), Some(looked_at)).await?;
         for older in waiting {
-            ledger.withhold(older, now()).await?;
+            ledger.withhold(older, ledger.now()).await?;
         }
         let sending = Sending::unattended(&context, &ledger, Some(client.clone()), locked, &request.sending, observer);
         let compared = sending.leave_out_sent().await?;
@@ -150,7 +150,7 @@ pub fn plan_undo<'a>(
         // Movements alone are new records.
         difference.new = difference.new.min(accounting.pending);
         if accounting.pending == 0 {
-            ledger.end_sending(undo, 0, None, 0, now()).await?;
+            ledger.end_sending(undo, 0, None, 0, ledger.now()).await?;
         }
         let run = ledger.run(undo).await?;
         let written = match output {

@@ -10,7 +10,7 @@ use sheetport_ledger::{self as ledger, Accounting, Ledger, Run, RunId, RunState}
 use sheetport_report as report;
 use sheetport_send::{Progress, StopReason};
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::check_report_path;
@@ -197,7 +197,7 @@ pub fn stop_run<'a>(context: &'a Context, run: RunId, who: &'a str) -> Operation
     Box::pin(async move {
         let ledger = context.ledger().await?;
         let state = ledger.run(run).await?.state;
-        if !ledger.stop_queued(run, Some(who), &format!("{who} stopped it"), now()).await? {
+        if !ledger.stop_queued(run, Some(who), &format!("{who} stopped it"), ledger.now()).await? {
             let hint = match state {
                 RunState::Planned => "a command that sends it is stopped by Ctrl-C",
                 _ => "`sheetport runs` shows the queued ones",

@@ -12,7 +12,7 @@ use sheetport_plan::{Source, Tally};
 use sheetport_report::{Request, RowFilter, each_checked_row};
 use sheetport_sheet::write::Existing;
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
 use super::super::files::{
@@ -144,7 +144,7 @@ async fn check_with_report(
     let about = new_run(RunCommand::Check, context, "", file, &source, &template)?;
     let show = |rows| observer(Event::Reading { rows });
     let history = context.existing_ledger().await?;
-    let (run, tally) = plan(&ledger, history.as_ref(), &about, Arc::new(source), template, now(), &show).await?;
+    let (run, tally) = plan(&ledger, history.as_ref(), &about, Arc::new(source), template, ledger.now(), &show).await?;
     if let Some(history) = history {
         history.close().await;
     }

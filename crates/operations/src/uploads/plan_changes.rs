@@ -10,7 +10,7 @@ use sheetport_plan::Tally;
 use sheetport_plan::compare::{Candidate, Change, Connection, Depth, Difference, difference};
 use sheetport_plan::sent_before::{Compared, LeftOut};
 
-use super::super::context::{Context, now};
+use super::super::context::Context;
 use super::super::count_stocks::counts;
 use super::super::error::Error;
 use super::super::event::{Event, Observer};
@@ -86,7 +86,7 @@ pub fn plan_changes<'a>(
         let connection = Connection::new(&client, speed(settings, context)?, settings.concurrency);
         load_sizes(context, &connection, client.address()).await;
         let progress = |done, all| observer(Event::Comparing { done, all });
-        let looked_at = now();
+        let looked_at = ledger.now();
         let counts = counts(&ledger, planned).await?;
         let (mut pending, mut has_gone) = (Vec::new(), false);
         let prepare = &mut |candidate: &mut Candidate| {
@@ -129,7 +129,7 @@ pub fn plan_changes<'a>(
         ledger.store_seen(id, difference.seen(), Some(looked_at)).await?;
         let accounting = ledger.accounting(id).await?;
         if accounting.pending == 0 {
-            ledger.end_sending(id, 0, None, 0, now()).await?;
+            ledger.end_sending(id, 0, None, 0, ledger.now()).await?;
         }
         let run = ledger.run(id).await?;
         let written = match output {
