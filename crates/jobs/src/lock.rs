@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sheetport_files::digest;
 use sheetport_files::readers::create_private_folder;
+use sheetport_ledger::{Ledger, NamedLock};
 use sheetport_operations::context::Context;
 use sheetport_operations::error::Error;
 
@@ -66,6 +67,39 @@ pub(super) struct LockedJob {
     _lock: File,
     pub previous: Option<PreviousRun>,
     run: PreviousRun,
+}
+
+/// A job locked for all machines with the same ledger.
+pub(super) struct LockedEverywhere {
+    lock: NamedLock,
+    ledger: Ledger,
+}
+
+impl LockedEverywhere {
+    pub(super) async fn release(self) {
+        drop(self.lock);
+        self.ledger.close().await;
+    }
+}
+
+/// Locks a job for all machines with the same ledger on a server. A job is the same if its file, the service and the workspace are. Returns `None`
+/// for a ledger in a file.
+///
+/// # Errors
+/// [`Error::JobIsRunning`] if a process on another machine runs the job, and if the ledger can't be used.
+pub(super) async fn lock_everywhere(context: &Context, job: &Job) -> Result<Option<LockedEverywhere>, Error> {
+    if context.server.is_none() {
+        return Ok(None);
+    }
+    let content = std::fs::read(&job.path).map_err(|error| unusable(&job.path, &error))?;
+    let workspace = context.workspace();
+    let parts = [&content, context.base_url.as_deref().unwrap_or_default().as_bytes(), workspace.as_bytes()];
+    let name = format!("job {}", digest::hex(&digest::of_parts(parts)));
+    let ledger = context.ledger().await?;
+    match ledger.try_lock_name(&name).await? {
+        Some(lock) => Ok(Some(LockedEverywhere { lock, ledger })),
+        None => Err(Error::JobIsRunning { job: job.name.clone(), began: None, process: None }),
+    }
 }
 
 /// Locks a job and records the start of its run.

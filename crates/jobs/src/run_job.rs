@@ -31,6 +31,8 @@ pub fn run_job<'a>(
 ) -> LocalBoxFuture<'a, Result<JobRun, Error>> {
     Box::pin(async move {
         let began = now();
+        // First, because a refused run leaves no record.
+        let everywhere = lock::lock_everywhere(context, job).await?;
         let locked = lock::lock(context, job, began)?;
         let activity =
             begin_activity(context, ActivityKind::Job, &job.name, Some(&job.path.display().to_string())).await;
@@ -65,6 +67,9 @@ pub fn run_job<'a>(
         let ended = now();
         if let Err(error) = locked.end(ended) {
             warnings.push(error.to_string());
+        }
+        if let Some(everywhere) = everywhere {
+            everywhere.release().await;
         }
         Ok(JobRun { began, ended, activity, previous, steps, warnings })
     })

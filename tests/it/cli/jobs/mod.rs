@@ -2,6 +2,8 @@
 
 mod inbox;
 mod kills;
+#[cfg(unix)]
+mod machines;
 mod notices;
 mod schedule;
 mod smtp;
