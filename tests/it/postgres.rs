@@ -84,10 +84,11 @@ impl Cluster {
         self.wait_for(|| self.query("postgres", receivers) == "0");
     }
 
-    /// Waits until the standbys of this server have received everything.
+    /// Waits until the standby of this server has received everything once.
     pub fn wait_for_standby(&self) {
-        let behind = "SELECT COUNT(*) FROM pg_stat_replication WHERE flush_lsn >= pg_current_wal_flush_lsn()";
-        self.wait_for(|| self.query("postgres", behind) == "1");
+        let until = self.query("postgres", "SELECT pg_current_wal_flush_lsn()");
+        let received = format!("SELECT COUNT(*) FROM pg_stat_replication WHERE flush_lsn >= '{until}'");
+        self.wait_for(|| self.query("postgres", &received) == "1");
     }
 
     /// Makes a primary server of a standby.

@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use sheetport_client::policy::Call;
 use sheetport_ledger::{self as ledger, Intent, Outcome};
+use tokio::task::JoinError;
 
 use super::load::HeldBack;
 use super::ports::{Journal, Service};
+use super::searches::Searched;
 use super::{Sender, now};
 use crate::dispatch::Job;
 use crate::superseded;
 
-/// Interval between searches for newer uploads with the same keys.
-const NEWER_INTERVAL: Duration = Duration::from_millis(20);
 /// Shortest and longest interval of looking whether older uploads have yielded.
 const YIELDED_INTERVALS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 /// Maximum wait for older uploads. Their requests in flight have ended by then, unless a process was suspended.
@@ -53,15 +53,32 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         held.into_iter().flat_map(|held| held.jobs).for_each(|job| self.push(job));
     }
 
-    /// Looks for newer uploads since the last search, and yields to them: skips their keys from now on, and stores this once none
-    /// of the keys is in flight.
-    pub(super) async fn yield_to_newer(&mut self, now: Instant) -> Result<(), ledger::Error> {
-        let Some(newer) = &mut self.newer else { return Ok(()) };
-        if self.newer_at.is_none_or(|at| now.saturating_duration_since(at) >= NEWER_INTERVAL) {
-            self.newer_at = Some(now);
-            let begun = self.task.journal.update_newer_keys(&self.run, newer, self.task.journal.now()).await?;
-            self.yielding.extend(begun);
+    /// Begins to look for newer uploads since the last search, in a task of its own: the answer of a ledger far away must not hold up the
+    /// requests.
+    pub(super) fn look_for_newer(&mut self, now: Instant) {
+        let Some(mut search) = self.searches.due(now) else { return };
+        search.since = now;
+        let (journal, run) = (self.task.journal.clone(), self.run.clone());
+        self.searches.running.spawn(async move {
+            let begun = journal.update_newer_keys(&run, &mut search.found, journal.now()).await?;
+            Ok((search, begun))
+        });
+    }
+
+    /// Takes over what a search has found.
+    pub(super) fn take_newer(&mut self, ended: Result<Searched, JoinError>) -> Result<(), ledger::Error> {
+        let (mut search, begun) = ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
+        if let Some(newer) = &mut self.newer {
+            newer.take_keys(&mut search.found);
         }
+        self.searches.waiting = Some(search);
+        self.yielding.extend(begun);
+        Ok(())
+    }
+
+    /// Yields to newer uploads: skips their keys from now on, and stores this once none of the keys is in flight.
+    pub(super) async fn yield_to_newer(&mut self) -> Result<(), ledger::Error> {
+        let Some(newer) = &self.newer else { return Ok(()) };
         let is_newer = |key: &str| newer.get(key).is_some();
         if !self.yielding.is_empty() && !self.in_flight.values().any(|key| key.identity().is_some_and(is_newer)) {
             let intents = std::mem::take(&mut self.yielding);

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`dispatch`] | the dispatcher: order, retries, pauses, probes and stops; pure. Begin here |
 //! | [`work`], [`load`], [`batches`], [`exchange`], [`places`] | the task of a sender, records from the ledger, looks before batches, requests, outcomes and the cells meant by messages |
+//! | [`storing`], [`slowness`] | writes to the ledger, and why it all takes longer than asked |
 //! | [`interrupt`], [`hearing`]; [`doubt`] | early stops; records that may have been sent, of which the ledger has forgotten everything |
 //! | [`keys`], [`chain`], [`chained`], [`handshake`], [`superseded`] | records with the same key: idempotency keys, parts, other uploads |
 //! | [`supply`] | permits of a rate shared by several machines: without permits, nothing is sent |
@@ -26,8 +27,11 @@ mod keys;
 mod load;
 mod places;
 mod ports;
+mod searches;
 #[cfg(test)]
 mod simulation;
+mod slowness;
+mod storing;
 pub mod superseded;
 mod supply;
 mod work;
@@ -43,10 +47,8 @@ use futures_util::future::BoxFuture;
 use sheetport_client::fetch::PROBE_PATH;
 use sheetport_client::policy::{Action, Call, decide};
 use sheetport_client::{Attempt, KeyMemory, Pace, Permits, Request, Speed};
-use sheetport_findings::Code;
 use sheetport_ledger::{
-    self as ledger, Claim, Intent, NewerKeys, Outcome, Part, Policy, Problem, RecordState, Run, RunId, RunState,
-    SendingChanges, Seq,
+    self as ledger, Claim, Intent, NewerKeys, Part, Policy, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use sheetport_plan::sent_before::{LeftOut, Scope, claimed_meanwhile};
 use sheetport_records::RecordKind;
@@ -62,6 +64,9 @@ use hearing::Hearing;
 pub use interrupt::{Grace, Stage, Stopping, pass_on};
 use load::{HeldBack, Looks, looked};
 use ports::{Begun, Journal, Service};
+use searches::Searches;
+use slowness::Waits;
+pub use slowness::{Limit, Slowness};
 pub use supply::{Supply, while_supplied};
 pub use work::{Look, Progress, SendResult, Work};
 
@@ -166,8 +171,8 @@ async fn send_task<'a, J: Journal, S: Service>(
     let mut sender = Sender {
         task,
         scope: Scope::of(&run),
-        newer: looks_for_newer.then(|| NewerKeys::since(began_at.saturating_sub(NEWER_OVERLAP))),
-        newer_at: None,
+        newer: looks_for_newer.then(|| NewerKeys::since(began_at)),
+        searches: Searches::new(looks_for_newer.then(|| (began_at.saturating_sub(NEWER_OVERLAP), began))),
         yielding: Vec::new(),
         held_back: None,
         chained: Chained::new(chained),
@@ -185,6 +190,7 @@ async fn send_task<'a, J: Journal, S: Service>(
         changes: SendingChanges::default(),
         storing: None,
         unconfirmed: HashMap::new(),
+        waits: Waits::beginning(began),
         deadline: None,
         progress: Progress::default(),
         reported: ReportedTotals::default(),
@@ -217,6 +223,7 @@ async fn send_task<'a, J: Journal, S: Service>(
     sender.reported.report(task.kind.name(), progress.totals());
     sender.load_error.map_or(Ok(()), Err)?;
     Ok(SendResult {
+        slowness: sender.waits.slowness(task.rate, progress.settled(), taken),
         progress,
         stopped,
         learned_rate: sender.dispatcher.pace.learned_rate(),
@@ -240,8 +247,7 @@ struct Sender<'a, J, S> {
     family: Vec<RunId>,
     /// The keys that newer uploads send, unless they are overwritten.
     newer: Option<NewerKeys>,
-    /// When newer uploads were looked for.
-    newer_at: Option<Instant>,
+    searches: Searches,
     /// Intents of newer uploads with keys that may be in flight.
     yielding: Vec<Intent>,
     held_back: Option<HeldBack>,
@@ -268,6 +274,7 @@ struct Sender<'a, J, S> {
     storing: Option<JoinHandle<Result<(), ledger::Error>>>,
     /// Non-idempotent calls without a key in flight, with the requests made for each record.
     unconfirmed: HashMap<Seq, u32>,
+    waits: Waits,
     /// End of the grace period after an interrupt.
     deadline: Option<Instant>,
     progress: Progress,
@@ -295,6 +302,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let mut stores = tokio::time::interval(STORE_INTERVAL);
         stores.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            self.waits.begin_round(now());
             while self.may_load() {
                 self.load_next_blocks(self.last_to_load()).await;
                 self.admit_held_back().await?;
@@ -302,7 +310,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             self.begin_look();
             self.admit_held_back().await?;
             self.admit_chained(now()).await?;
-            self.yield_to_newer(now()).await?;
+            self.look_for_newer(now());
+            self.yield_to_newer().await?;
             for settled in self.dispatcher.released() {
                 self.keep(settled);
             }
@@ -317,6 +326,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             if self.is_done() {
                 return self.store().await;
             }
+            self.waits.end_round(now(), self.dispatcher.in_flight() >= self.task.concurrency);
             // In a fixed order, so that simulations can be repeated. The intervals leave time for the others.
             tokio::select! {
                 biased;
@@ -341,6 +351,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                     self.settle(ended);
                     self.settle_ended();
                 }
+                Some(ended) = self.searches.next() => self.take_newer(ended)?,
                 looked = looked(&mut self.looks), if self.deadline.is_none() => {
                     if let Err(why) = looked {
                         self.dispatcher.stop(StopReason::Unseen(why));
@@ -513,35 +524,6 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             _ => self.progress.unknown += 1,
         }
         self.changes.outcomes.push(outcome(self.task.kind, settled, self.task.journal.now()));
-    }
-
-    /// Aborts all requests in flight. The outcome of non-idempotent calls without a key is unknown.
-    async fn cut_off(&mut self) -> Result<(), ledger::Error> {
-        self.settle_ended();
-        self.attempts.abort_all();
-        for (seq, requests) in std::mem::take(&mut self.unconfirmed) {
-            let problem = Problem::of_record(Code::Service, "no answer had come when the run was stopped");
-            let unknown = Outcome::new(seq, RecordState::Unknown, self.task.journal.now());
-            self.changes.outcomes.push(Outcome { problems: vec![problem], attempts: requests, ..unknown });
-            self.changes.finished.push(seq);
-            self.dispatcher.forget();
-        }
-        self.store().await
-    }
-
-    /// Writes all changes to the ledger. Durable on return.
-    async fn store(&mut self) -> Result<(), ledger::Error> {
-        stored(&mut self.storing).await?;
-        self.storing = None;
-        let changes = std::mem::take(&mut self.changes);
-        self.task.journal.store(self.task.part.run, &changes).await
-    }
-
-    /// Starts writing all changes to the ledger. For idempotent calls, which may be sent again after a crash.
-    fn store_in_background(&mut self) {
-        let (journal, run) = (self.task.journal.clone(), self.task.part.run);
-        let changes = std::mem::take(&mut self.changes);
-        self.storing = Some(tokio::spawn(async move { journal.store(run, &changes).await }));
     }
 
     fn progress(&self) -> Progress {

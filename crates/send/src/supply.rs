@@ -59,10 +59,12 @@ impl Supply<'_> {
             ledger.close_gate(base_url, workspace, until.saturating_duration_since(Instant::now())).await?;
         }
         loop {
+            let asked = Instant::now();
             let Gate { granted, wait, closed, auto, used, since, version, now } =
                 ledger.take_permits(base_url, workspace, interval, most).await?;
             // Permits are late by the duration of the response, and never early.
             let received = Instant::now();
+            permits.answered_in(received.saturating_duration_since(asked));
             if let Some((auto, interval)) =
                 permits.adjusted(speed, auto.as_deref(), used, since, std::mem::take(&mut is_refused), now)
             {

@@ -11,6 +11,7 @@ use sheetport_records::RecordKind;
 use sheetport_telemetry::Totals;
 
 use crate::dispatch::{Limits, StopReason};
+use crate::slowness::Slowness;
 
 /// Records of a planned run, and the means to send them.
 #[derive(Clone, Debug)]
@@ -56,6 +57,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns the number of records with an outcome.
+    pub(super) fn settled(&self) -> u64 {
+        self.sent + self.failed + self.unknown
+    }
+
     /// Returns the counts for the metrics.
     pub fn totals(&self) -> Totals {
         let Progress { sent, failed, unknown, retries, throttled, .. } = *self;
@@ -72,6 +78,8 @@ pub struct SendResult {
     pub learned_rate: Option<f64>,
     /// Records skipped because newer uploads have started to send their keys in the meantime.
     pub superseded: Vec<LeftOut>,
+    /// That the part was sent more slowly than asked.
+    pub slowness: Option<Slowness>,
     /// The records sent.
     pub progress: Progress,
     pub millis: i64,

@@ -112,6 +112,7 @@ impl Failover {
 /// Lets a standby lag, and promotes it after a crash of the primary server.
 fn promote_lagging(failover: &mut Failover, standby: &Cluster) {
     failover.until_sent(100);
+    failover.desk.server.wait_for_standby();
     standby.lag();
     let lagging = failover.desk.service.log().len();
     failover.until_sent(lagging + 120);

@@ -53,6 +53,8 @@ mod export_workbook;
 mod extended_templates;
 #[cfg(unix)]
 mod failover;
+#[cfg(unix)]
+mod far_ledger;
 mod features;
 mod fill_blank;
 mod first_hour;

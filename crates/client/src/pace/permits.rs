@@ -16,8 +16,10 @@ use super::rate::Speed;
 const LAPSE: Duration = Duration::from_millis(20);
 /// How long to wait for new permits before looking again.
 const LOOK: Duration = Duration::from_millis(2);
-/// Lead time for requesting new permits before the last permit is due.
+/// Lead time for requesting new permits before the last permit is due, besides the time that the table takes to answer.
 const AHEAD: Duration = Duration::from_millis(50);
+/// The longest time of an answer that is taken into account: the table grants permits for a second at most.
+const LONGEST_ANSWER: Duration = Duration::from_millis(500);
 /// How often an automatic rate changes without a refusal.
 const ADJUSTED: Duration = Duration::from_secs(1);
 
@@ -38,6 +40,16 @@ struct State {
     closed_until: Option<Instant>,
     per_second: Option<f64>,
     learned: Option<f64>,
+    /// Time of the last answer of the table.
+    answer: Duration,
+}
+
+impl State {
+    /// Whether new permits are needed.
+    fn is_low(&self, now: Instant) -> bool {
+        let lead = AHEAD + self.answer;
+        self.due.back().is_none_or(|last| *last <= now + lead)
+    }
 }
 
 /// A request to the supply.
@@ -67,7 +79,7 @@ impl Permits {
             Some(due) => Err(due),
             None => Err(now + LOOK),
         };
-        if state.due.back().is_none_or(|last| *last <= now + AHEAD) {
+        if state.is_low(now) {
             self.wanted.notify_one();
         }
         permit
@@ -99,7 +111,7 @@ impl Permits {
         loop {
             self.wanted.notified().await;
             let mut state = self.state();
-            let is_low = state.due.back().is_none_or(|last| *last <= Instant::now() + AHEAD);
+            let is_low = state.is_low(Instant::now());
             // New permits may have arrived meanwhile.
             if is_low || state.is_refused || state.close_until.is_some() {
                 let is_refused = std::mem::take(&mut state.is_refused);
@@ -113,6 +125,11 @@ impl Permits {
         let mut state = self.state();
         state.per_second = Some(1.0 / interval.as_secs_f64());
         state.due.extend((0..count).map(|nth| first + interval * nth));
+    }
+
+    /// Notes how long the table took to answer.
+    pub fn answered_in(&self, time: Duration) {
+        self.state().answer = time.min(LONGEST_ANSWER);
     }
 
     /// Grants nothing before `until`, as others say.
@@ -171,6 +188,17 @@ mod tests {
         assert_eq!(permits.take(now + TENTH), Ok(()));
         // The third was not used in time.
         assert_eq!(permits.take(now + 3 * TENTH), Err(now + 3 * TENTH + LOOK));
+    }
+
+    #[tokio::test]
+    async fn permits_are_asked_for_before_the_last_is_due_by_the_time_of_an_answer() {
+        let (permits, now) = (Permits::default(), Instant::now());
+        permits.add(now, TENTH, 3);
+        permits.take(now).expect("due");
+        let is_asked = async || tokio::time::timeout(Duration::ZERO, permits.wanted.notified()).await.is_ok();
+        assert!(!is_asked().await);
+        permits.answered_in(Duration::from_secs(9));
+        assert!(permits.take(now).is_err() && is_asked().await);
     }
 
     #[test]

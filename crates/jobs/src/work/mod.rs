@@ -20,7 +20,7 @@ use sheetport_ledger::{Ledger, Run, RunId};
 use sheetport_operations::context::Context;
 use sheetport_operations::database_risks;
 use sheetport_operations::error::Error;
-use sheetport_send::Grace;
+use sheetport_send::{Grace, Limit};
 use tokio::sync::SetOnce;
 
 use crate::UploadStep;
@@ -145,6 +145,8 @@ struct Slot {
     ledger: Ledger,
     /// The client for the run of the last part.
     client: Option<(RunId, Context, Arc<Client>)>,
+    /// The limit of the speed of a run, as last told.
+    told: Option<(RunId, Limit)>,
 }
 
 impl Worker<'_> {
@@ -154,14 +156,14 @@ impl Worker<'_> {
     }
 
     async fn run_slot(&self, ledger: Ledger) {
-        let mut slot = Some(Slot { ledger, client: None });
+        let mut slot = Some(Slot { ledger, client: None, told: None });
         let mut pause = BACKOFF.0;
         while !self.stop.is_set() {
             let did = match &mut slot {
                 Some(slot) => self.send_a_part(slot).await,
                 None => match self.context.ledger().await {
                     Ok(ledger) => {
-                        slot = Some(Slot { ledger, client: None });
+                        slot = Some(Slot { ledger, client: None, told: None });
                         (self.observer)(WorkEvent::Ready);
                         continue;
                     }
@@ -220,7 +222,7 @@ impl Worker<'_> {
             let Some((_, context, client)) = &slot.client else { continue };
             let Some(taken) = slot.ledger.take_part(id, slot.ledger.now()).await? else { continue };
             (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
-            match part::send(context, &slot.ledger, client, taken, self.stop, self.observer).await? {
+            match part::send(context, &slot.ledger, client, taken, self.stop, self.observer, &mut slot.told).await? {
                 Ended::Done => lock(&self.set_aside).remove(id),
                 Ended::Later(obstacle) => {
                     // The next attempt may use a new token.

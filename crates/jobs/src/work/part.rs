@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use sheetport_client::Client;
-use sheetport_ledger::{Ledger, RunSettings, TakenPart};
+use sheetport_ledger::{Ledger, RunId, RunSettings, TakenPart};
 use sheetport_operations::command_line::CommandLine;
 use sheetport_operations::context::Context;
 use sheetport_operations::error::Error;
 use sheetport_operations::older_ledger::refuse_older;
 use sheetport_operations::send::Records;
-use sheetport_send::{Limits, StopReason, superseded};
+use sheetport_send::{Limit, Limits, StopReason, superseded};
 
 use super::event::{WorkEvent, WorkObserver};
 use super::left::Obstacle;
@@ -23,7 +23,7 @@ pub(super) enum Ended {
     Later(Obstacle),
 }
 
-/// Sends the pending records of a part, and gives it back.
+/// Sends the pending records of a part, and gives it back. `told`: the run and the limit of its speed that were last told.
 ///
 /// # Errors
 /// If the ledger can't be used. The lease of the part ends by itself then.
@@ -34,6 +34,7 @@ pub(super) async fn send(
     taken: TakenPart,
     stop: &Stop,
     observer: WorkObserver<'_>,
+    told: &mut Option<(RunId, Limit)>,
 ) -> Result<Ended, Error> {
     let (run, part) = (&taken.run, taken.part);
     if run.about.record.input().must_not_repeat() {
@@ -50,6 +51,11 @@ pub(super) async fn send(
     let limits = Limits { max_errors, failed, max_unknown, unknown };
     let rate = records.rate().await?;
     let sent = records.send(part, limits, rate, Box::pin(stop.of_run(ledger, run.id)), &|_| {}).await?;
+    if let Some(slowness) = sent.slowness.filter(|slowness| *told != Some((run.id, slowness.by))) {
+        let why = format!("run {}: {slowness}", run.id);
+        observer(WorkEvent::Warned { why: &why, hint: slowness.hint() });
+        *told = Some((run.id, slowness.by));
+    }
     observer(WorkEvent::Sent { run, part, progress: &sent.progress, millis: sent.millis });
     let id = run.id;
     match sent.stopped {

@@ -104,6 +104,11 @@ impl NewerKeys {
         self.keys.extend(keys.map(|key| (hash(&[key]), request)));
     }
 
+    /// Moves the keys that another search has found here.
+    pub fn take_keys(&mut self, search: &mut NewerKeys) {
+        self.keys.extend(search.keys.drain());
+    }
+
     /// Returns the newer request for a key, if any.
     pub fn get(&self, key: &str) -> Option<OtherRequest> {
         if self.keys.is_empty() { None } else { self.keys.get(&hash(&[key])).copied() }
