@@ -30,7 +30,7 @@ pub use health::LedgerHealth;
 use lasting::is_lasting;
 pub use left::{Left, Obstacle, Unsent};
 use part::Ended;
-use set_aside::{SetAside, Turn};
+use set_aside::{Scope, SetAside, Turn};
 use stop::Stop;
 
 /// Interval of looking for queued runs.
@@ -140,6 +140,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+fn scope_of(run: &Run) -> Scope {
+    (run.about.base_url.clone(), run.about.workspace.clone())
+}
+
 /// Sends parts one after another, with a separate connection to the ledger and separate leases.
 struct Slot {
     ledger: Ledger,
@@ -198,6 +202,9 @@ impl Worker<'_> {
     async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
         let queued = slot.ledger.queued().await?;
         for &id in &queued {
+            if lock(&self.set_aside).asks_for_scope(id) {
+                self.note_scope(&slot.ledger, id).await?;
+            }
             let turn = lock(&self.set_aside).turn(id, Instant::now());
             if turn == Turn::Later {
                 continue;
@@ -266,6 +273,17 @@ impl Worker<'_> {
         self.context.for_run(run).map(|context| context.credentials).unwrap_or_default()
     }
 
+    /// Holds a run back, and notes it in its history, if a service has refused the same tokens for the same workspace.
+    async fn note_scope(&self, ledger: &Ledger, run: RunId) -> Result<(), Error> {
+        let run = ledger.run(run).await?;
+        let tokens = self.tokens_for(&run);
+        let why = lock(&self.set_aside).note_scope(run.id, scope_of(&run), &tokens, Instant::now());
+        if let Some(why) = why {
+            ledger.note_set_aside(run.id, &why, ledger.now()).await?;
+        }
+        Ok(())
+    }
+
     /// Sets a run aside. A new obstacle is reported, and noted in the history of the run unless another worker is to send it.
     async fn set_aside(&self, ledger: &Ledger, run: &Run, obstacle: Obstacle) -> Result<(), Error> {
         let tokens = self.tokens_for(run);
@@ -276,7 +294,7 @@ impl Worker<'_> {
             if is_new {
                 (self.observer)(WorkEvent::SetAside { run: run.id, why: &obstacle });
             }
-            set_aside.add(run.id, obstacle, &tokens, Instant::now());
+            set_aside.add(run.id, scope_of(run), obstacle, &tokens, Instant::now());
             is_new
         };
         if let Some(why) = why.filter(|_| is_new) {
