@@ -3,7 +3,7 @@
 use futures_util::future::BoxFuture;
 use sheetport_ledger::{Activity, ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
 
-use super::context::{Context, now};
+use super::context::Context;
 use super::error::Error;
 use crate::operation::Operation;
 
@@ -19,8 +19,8 @@ pub fn begin_activity<'a>(
         let base_url = context.base_url().ok();
         let noted = async {
             let ledger = context.ledger().await?;
-            let begun = ledger.begin_activity(NewActivity { kind, name, file, base_url, workspace: &workspace }, now());
-            let begun = begun.await?;
+            let activity = NewActivity { kind, name, file, base_url, workspace: &workspace };
+            let begun = ledger.begin_activity(activity, ledger.now()).await?;
             ledger.close().await;
             Ok::<i64, Error>(begun)
         };
@@ -40,7 +40,7 @@ pub fn end_activity(
         let Some(begun) = begun else { return };
         let noted = async {
             let ledger = context.ledger().await?;
-            ledger.end_activity(begun, &ActivityEnd { at: now(), outcome, count, note }).await?;
+            ledger.end_activity(begun, &ActivityEnd { at: ledger.now(), outcome, count, note }).await?;
             ledger.close().await;
             Ok::<(), Error>(())
         };
