@@ -86,7 +86,6 @@ pub fn send(job: &Job, runtime: &Runtime, ledger: &Ledger, run: RunId) -> Outcom
         limits: sheetport_send::Limits::default(),
         policy: Default::default(),
         keys: None,
-        wall: || 0,
     };
     let sending = || {
         let ended = runtime.block_on(sheetport_send::send(&work, None, Box::pin(std::future::pending()), &|_| {}))?;

@@ -116,6 +116,22 @@ impl Cluster {
         }
     }
 
+    /// Writes a dump of a database into a file.
+    pub fn dump(&self, database: &str, to: &Path) {
+        let mut dump = self.0.command("pg_dump");
+        let dump = dump.args(["-U", "sheetport", "-d", database, "-h"]).arg(self.folder());
+        std::fs::write(to, success(dump.output().unwrap()).unwrap()).unwrap();
+    }
+
+    /// Loads a dump into a new database of the same name.
+    pub fn load(&self, database: &str, from: &Path) {
+        self.query("postgres", &format!("DROP DATABASE {database} WITH (FORCE)"));
+        self.query("postgres", &format!("CREATE DATABASE {database}"));
+        let mut load = self.0.command("psql");
+        load.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-U", "sheetport", "-d", database, "-h"]).arg(self.folder());
+        success(load.stdin(std::fs::File::open(from).unwrap()).output().unwrap()).unwrap();
+    }
+
     fn wait_for(&self, is_there: impl Fn() -> bool) {
         let until = Instant::now() + DEADLINE;
         while !is_there() {

@@ -11,7 +11,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`state`] | the states of records and runs; begin here |
-//! | [`locks`], [`database`] | locks as files and as leases; the connection to SQLite or PostgreSQL, tables and migrations |
+//! | [`locks`], [`database`] | locks as files and as leases, the place and the clock of a database; the connection to SQLite or PostgreSQL, tables and migrations; lost ends |
 //! | [`records`], [`outcomes`] | rows and planned records in blocks; outcomes, and decisions of people |
 //! | [`runs`] | settings, plans, locks, history and families of runs |
 //! | [`history`] | requests of other runs for the same records, and whether a record may be sent |

@@ -10,7 +10,7 @@
 //! | [`work`], [`load`], [`batches`], [`exchange`], [`places`] | the task of a sender, records from the ledger, looks before batches, requests, outcomes and the cells meant by messages |
 //! | [`storing`], [`slowness`] | writes to the ledger, and why it all takes longer than asked |
 //! | [`interrupt`], [`hearing`]; [`doubt`] | early stops; records that may have been sent, of which the ledger has forgotten everything |
-//! | [`keys`], [`chain`], [`chained`], [`handshake`], [`superseded`] | records with the same key: idempotency keys, parts, other uploads |
+//! | [`keys`], [`chain`], [`chained`], [`handshake`], [`searches`], [`superseded`] | records with the same key: idempotency keys, parts, other uploads |
 //! | [`supply`] | permits of a rate shared by several machines: without permits, nothing is sent |
 //! | [`ports`], `simulation/` | the ledger and the service as two traits, and models of both on a paused clock |
 

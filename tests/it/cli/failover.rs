@@ -246,3 +246,56 @@ async fn a_worker_elsewhere_repeats_nothing_after_a_backup_was_restored() {
 async fn a_machine_that_has_written_more_recognises_an_older_snapshot() {
     restore_older(false, "one").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_elsewhere_repeats_nothing_after_a_dump_was_loaded() {
+    let Some(failover) = Failover::new().await else { return };
+    failover.queue().await;
+    let dump = failover.name.path().join("dump.sql");
+    let [worker] = failover.workers(["one"]);
+    block_in_place(|| {
+        failover.until_sent(100);
+        failover.desk.server.dump("ledger", &dump);
+        let sent = failover.desk.service.log().len();
+        failover.until_sent(sent + 100);
+    });
+    worker.kill();
+    failover.desk.server.load("ledger", &dump);
+    failover.desk.server.end_leases("ledger");
+    failover.run("two", &["work", "--until-idle"], 0).await;
+    let shown = failover.assert_right(4).await;
+    assert!(count(&shown, "unknown") > 100, "{shown}");
+    let report = std::fs::read_to_string(failover.desk.place.path("report.csv")).unwrap();
+    assert!(report.contains("loaded from a dump"), "{report}");
+    failover.assert_asks().await;
+}
+
+/// A role that may not read the identifier of the system still sees the timeline, and one that sees neither is warned.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_without_rights_is_warned() {
+    let Some(failover) = Failover::new().await else { return };
+    failover.queue().await;
+    let server = &failover.desk.server;
+    server.query("ledger", "CREATE ROLE clerk LOGIN");
+    server.query(
+        "ledger",
+        "GRANT ALL ON ALL TABLES IN SCHEMA public TO clerk; GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO clerk",
+    );
+    server.query("ledger", "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC");
+    let address = failover.desk.ledger.replace("user=sheetport", "user=clerk");
+    let doctor = ["doctor", "--offline", "--ledger", &address];
+    let sees = failover.run("one", &doctor, 0).await;
+    assert!(!sees.stdout.contains("does not tell its timeline"), "{sees:?}");
+    server.query("ledger", "REVOKE EXECUTE ON FUNCTION pg_walfile_name(pg_lsn) FROM PUBLIC");
+    failover.run("one", &doctor, 0).await.shows(&["does not tell its timeline", "fsync is off"]);
+    // Roles that see different parts agree on the place.
+    for (machine, address) in [("one", &address), ("two", &failover.desk.ledger)] {
+        let worker = failover.on(machine, &["work", "--ledger", address]).start();
+        let sent = failover.desk.service.log().len();
+        failover.until_sent(sent + 100);
+        worker.kill();
+        failover.desk.server.end_leases("ledger");
+    }
+    assert_eq!(server.query("ledger", "SELECT COUNT(*) FROM doubt"), "0");
+    assert_eq!(server.query("ledger", "SELECT COUNT(lost_at) FROM place"), "0");
+}
