@@ -132,6 +132,15 @@ impl<'a> RowSender<'a> {
         parts.for_each(|part| self.row.add_part(column as usize, part));
     }
 
+    /// Strikes the last cell through, which is at `column`, if its text has no parts of its own.
+    pub(super) fn strike(&mut self, column: u32) {
+        let column = column as usize;
+        let text = self.row.get(column).shown().trim().to_owned();
+        if matter(&[(Setting::Struck, text.clone())]) && self.row.parts(column).next().is_none() {
+            self.row.add_part(column, TextPart { setting: Setting::Struck, text: &text });
+        }
+    }
+
     /// Adds a cell, like [`RowSender::cell`], and its displayed text.
     pub(super) fn shown_cell(
         &mut self,

@@ -115,6 +115,9 @@ impl SheetPasses<'_> {
         if formats.iter().all(Option::is_none) {
             formats.clear();
         }
+        let is_struck = |style: &Style| style.font.as_ref().is_some_and(|font| font.strikethrough);
+        let struck: Vec<bool> = cells.styles().iter().map(is_struck).collect();
+        let has_formats = !formats.is_empty() || struck.contains(&true);
         for nth in 0.. {
             match cells.next_cell_with_style_id() {
                 Ok(None) => break,
@@ -133,7 +136,7 @@ impl SheetPasses<'_> {
                                 rows.cell(at.0, at.1, Cell::Error(NOT_CALCULATED))?;
                             }
                             Blanks::Unseen if self.formulas.may_exist(rows)? => {
-                                return Ok(Halt::Blank { has_formats: !formats.is_empty() });
+                                return Ok(Halt::Blank { has_formats });
                             }
                             Blanks::Unseen => self.blanks = Blanks::Blank,
                             _ => {}
@@ -142,6 +145,9 @@ impl SheetPasses<'_> {
                             self.own_texts.before(value, rows);
                             let format = formats.get(style).and_then(Option::as_ref);
                             send(rows, self.unknown_errors.check_position(at, nth)?, value, format, is_1904)?;
+                            if struck.get(style) == Some(&true) {
+                                rows.strike(at.1);
+                            }
                         }
                     }
                 }
