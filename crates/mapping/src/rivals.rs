@@ -102,6 +102,8 @@ fn are_different(used: &str, other: &str) -> bool {
     match (number(used), number(other)) {
         _ if !has_digits(used) || !has_digits(other) => false,
         (Ok(used), Ok(other)) => used != other,
+        // A code such as the number of a document, *pièce* in French.
+        (Ok(_), Err(_)) if other.starts_with(char::is_alphabetic) => false,
         _ => !used.starts_with(other) && !other.starts_with(used),
     }
 }
