@@ -1,6 +1,7 @@
 //! What evidence finds in a row.
 
 use sheetport_findings::Code;
+use sheetport_sheet::Row;
 
 /// A finding about a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,4 +16,40 @@ pub struct Finding {
     pub remedy: String,
     /// Whether the row is sent all the same. Otherwise it waits until a person accepts findings of this code ([`Code::asks`]).
     pub is_warning: bool,
+}
+
+/// The rows of a sheet that other rows contradict, with what is wrong in a column of each.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OddRows {
+    code: Code,
+    column: usize,
+    field: &'static str,
+    /// The numbers of the rows in their order, each with what is wrong.
+    pub(super) rows: Vec<(u64, String)>,
+}
+
+impl OddRows {
+    pub(super) fn new(code: Code, (column, field): (usize, &'static str), mut rows: Vec<(u64, String)>) -> OddRows {
+        rows.sort();
+        OddRows { code, column, field, rows }
+    }
+
+    /// Returns how many rows are odd.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn judge(&self, row: &Row) -> Option<Finding> {
+        let place = self.rows.binary_search_by_key(&row.number, |(number, _)| *number).ok()?;
+        let (_, message) = self.rows.get(place)?;
+        Some(Finding {
+            code: self.code,
+            column: self.column,
+            field: self.field,
+            value: row.get(self.column).shown().trim().to_owned(),
+            message: message.clone(),
+            remedy: format!("correct it; if it is right, send the row with --accept {}", self.code),
+            is_warning: false,
+        })
+    }
 }

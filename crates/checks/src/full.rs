@@ -1,22 +1,28 @@
-//! Columns of prices and quantities that all rows but a few fill.
+//! Columns of prices and quantities that all rows but a few fill, with more than nothing.
 
 use sheetport_findings::Code;
 use sheetport_sheet::Row;
 
 use super::finding::Finding;
+use super::roles::{Meaning, Roles};
+use super::whole_records::number;
 
 /// Fewest rows by which a blank cell is one.
 const FEWEST: u64 = 20;
 /// One row in so many may lack a value, beside the first: lists with a price on request in a hundred or two are usual.
 const RARE: u64 = 500;
 
-/// Counts the blank cells of a column.
+/// Counts the blank cells and the zeros of a column.
 #[derive(Clone, Debug)]
 pub(super) struct FullCounts {
     column: usize,
     field: &'static str,
+    /// Whether the template says nothing of blank cells.
+    may_be_blank: bool,
+    is_count: bool,
     rows: u64,
     blank: u64,
+    zeros: u64,
 }
 
 /// A column that all rows but a few fill.
@@ -24,11 +30,24 @@ pub(super) struct FullCounts {
 pub(super) struct Full {
     column: usize,
     field: &'static str,
+    is_filled: bool,
+    is_more_than_zero: bool,
 }
 
 impl FullCounts {
-    pub(super) fn new(column: usize, field: &'static str) -> FullCounts {
-        FullCounts { column, field, rows: 0, blank: 0 }
+    pub(super) fn of(roles: &Roles) -> Vec<FullCounts> {
+        let meant = [Meaning::UnitPrice, Meaning::ItemPrice, Meaning::Count];
+        let numbers = roles.numbers.iter().filter(|(_, quantity)| meant.contains(&quantity.meaning));
+        let counts = numbers.map(|(column, quantity)| FullCounts {
+            column: *column,
+            field: quantity.field,
+            may_be_blank: roles.full.contains(&(*column, quantity.field)),
+            is_count: quantity.meaning == Meaning::Count,
+            rows: 0,
+            blank: 0,
+            zeros: 0,
+        });
+        counts.collect()
     }
 
     pub(super) fn row(&mut self, row: &Row) {
@@ -36,26 +55,40 @@ impl FullCounts {
         if row.cells().filter(|cell| !cell.is_blank()).nth(1).is_some() {
             self.rows += 1;
             self.blank += u64::from(row.get(self.column).is_blank());
+            self.zeros += u64::from(number(&row.get(self.column)) == Some(0.0));
         }
     }
 
     pub(super) fn full(&self) -> Option<Full> {
-        let are_few = (1..=(self.rows / RARE).max(1)).contains(&self.blank);
-        (self.rows >= FEWEST && are_few).then_some(Full { column: self.column, field: self.field })
+        let are_few = |rows: u64| self.rows >= FEWEST && (1..=(self.rows / RARE).max(1)).contains(&rows);
+        // Gifts and samples have no price, but nobody orders none of them.
+        let is_more_than_zero = self.is_count && are_few(self.zeros);
+        let is_filled = self.may_be_blank && are_few(self.blank);
+        let full = Full { column: self.column, field: self.field, is_filled, is_more_than_zero };
+        (is_filled || is_more_than_zero).then_some(full)
     }
 }
 
 impl Full {
-    /// Warns of a blank cell: an item may be sold on request.
+    /// Warns of a blank cell: an item may be sold on request. Asks about the only number of nothing.
     pub(super) fn judge(&self, row: &Row) -> Option<Finding> {
-        row.get(self.column).is_blank().then(|| Finding {
+        let cell = row.get(self.column);
+        let is_blank = self.is_filled && cell.is_blank();
+        let is_zero = self.is_more_than_zero && number(&cell) == Some(0.0);
+        let (message, remedy) = match is_blank {
+            true => ("is blank, unlike the others", "it is sent without a value; fill in the cell if one is missing"),
+            false => {
+                ("is zero, unlike the others", "correct it; if it is right, send the row with --accept unlike-others")
+            }
+        };
+        (is_blank || is_zero).then(|| Finding {
             code: Code::UnlikeOthers,
             column: self.column,
             field: self.field,
-            value: String::new(),
-            message: "is blank, unlike the others".to_owned(),
-            remedy: "it is sent without a value; fill in the cell if one is missing".to_owned(),
-            is_warning: true,
+            value: cell.shown().trim().to_owned(),
+            message: message.to_owned(),
+            remedy: remedy.to_owned(),
+            is_warning: is_blank,
         })
     }
 }

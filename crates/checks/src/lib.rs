@@ -13,17 +13,25 @@
 //! | `shape.rs`, `features.rs` | the form of identifiers and names |
 //! | `blank_below.rs` | names, dates and currencies on the first of several rows only |
 //! | `selectors.rs`, `words.toml` | columns with orders about the row, such as *DELETE* |
-//! | `full.rs` | blank cells in columns of prices and quantities that all other rows fill |
+//! | `full.rs` | blank cells and zeros in columns of prices and quantities that all other rows fill |
 //! | `dates.rs`, `prices.rs` | implausible dates and prices |
 //! | `misspelt.rs` | words with a letter too many, missing or wrong |
 //! | `sequence.rs` | rows out of order: dates, consecutive numbers, rows of a record |
+//! | `sample.rs` | the first rows, for what their order tells |
+//! | `runs.rs` | numbers that were dragged, sorted alone or left in cents |
+//! | `shifted.rs` | cells that belong to the row above or below |
+//! | `periods.rs` | two dates of a row in the wrong order |
+//! | `balance.rs` | units that contradict a running balance |
+//! | `sparse.rs` | rows that lack what all others have |
+//! | `twice.rs` | rows that were entered twice |
 //! | `whole_records.rs` | the total, the number of lines and the positions of a record's rows |
 //! | `column.rs` | what is known about one column, for people |
 //! | `roles.rs` | the meaning of evidence about each column: begin here |
-//! | `finding.rs` | a finding in a row |
+//! | `finding.rs` | a finding in a row, and the rows that others contradict |
 
 mod agreement;
 mod arithmetic;
+mod balance;
 mod blank_below;
 mod column;
 mod dates;
@@ -32,11 +40,17 @@ mod features;
 mod finding;
 mod full;
 mod misspelt;
+mod periods;
 mod prices;
 mod roles;
+mod runs;
+mod sample;
 mod selectors;
 mod sequence;
 mod shape;
+mod shifted;
+mod sparse;
+mod twice;
 mod whole_records;
 mod words;
 
@@ -53,12 +67,15 @@ use self::arithmetic::{Calculations, Reservoir};
 use self::blank_below::{BlankBelow, BlankCounts};
 use self::dates::{FarMonths, MonthCounts};
 use self::dependence::{Dependence, DependenceCounts};
+use self::finding::OddRows;
 use self::full::{Full, FullCounts};
 use self::misspelt::{Misspelt, WordCounts};
 use self::roles::Roles;
+use self::sample::Sample;
 use self::selectors::{Selector, SelectorCounts};
-use self::sequence::{OutOfOrder, Sequences};
+use self::sequence::Sequences;
 use self::shape::{Form, FormCounts};
+use self::sparse::{Sparse, SparseCounts};
 use self::whole_records::{OddRecord, RecordCounts};
 
 /// Collects evidence from the rows of a sheet.
@@ -77,6 +94,8 @@ pub struct Survey {
     /// One per column of words.
     words: Vec<WordCounts>,
     sequences: Sequences,
+    sample: Sample,
+    sparse: SparseCounts,
     agreement: AgreementCounts,
     dependence: DependenceCounts,
     records: RecordCounts,
@@ -97,7 +116,9 @@ pub struct Evidence {
     calculations: Calculations,
     far_months: Vec<FarMonths>,
     misspelt: Vec<Misspelt>,
-    out_of_order: Vec<OutOfOrder>,
+    /// Rows that are odd beside the rows above and below.
+    odd_rows: Vec<OddRows>,
+    sparse: Option<Sparse>,
     agreements: Vec<Agreement>,
     dependences: Vec<Dependence>,
     odd_records: Vec<OddRecord>,
@@ -114,11 +135,13 @@ impl Survey {
             reservoir: Reservoir::new(&roles),
             months: roles.dates.iter().map(|(column, field)| MonthCounts::new(*column, field)).collect(),
             sequences: Sequences::new(&roles),
+            sample: Sample::new(&roles),
+            sparse: SparseCounts::new(&roles),
             agreement: AgreementCounts::new(&roles),
             dependence: DependenceCounts::new(&roles),
             records: RecordCounts::new(&roles),
             words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
-            full: roles.full.iter().map(|(column, field)| FullCounts::new(*column, field)).collect(),
+            full: FullCounts::of(&roles),
             roles,
             rows: 0,
             faulty: 0,
@@ -142,6 +165,8 @@ impl Survey {
         self.months.iter_mut().for_each(|counts| counts.row(row));
         self.words.iter_mut().for_each(|counts| counts.row(row));
         self.sequences.row(&self.roles, row);
+        self.sample.row(&self.roles, row);
+        self.sparse.row(row);
         self.agreement.row(&self.roles, row);
         self.dependence.row(row);
         self.records.row(&self.roles, row);
@@ -171,13 +196,25 @@ impl Survey {
             calculations,
             far_months: self.months.iter().filter_map(MonthCounts::far).collect(),
             misspelt: self.words.iter().filter_map(WordCounts::misspelt).collect(),
-            out_of_order: self.sequences.out_of_order(&self.roles),
+            odd_rows: self.odd_rows(),
+            sparse: self.sparse.sparse(&self.roles),
             agreements: self.agreement.agreements(&self.roles),
             dependences: self.dependence.dependences(&self.roles),
             odd_records: self.records.odd(&self.roles),
             full: self.full.iter().filter_map(FullCounts::full).collect(),
             roles: self.roles.clone(),
         }
+    }
+
+    fn odd_rows(&self) -> Vec<OddRows> {
+        let mut odd = self.sequences.out_of_order(&self.roles);
+        odd.extend(shifted::shifted(&self.roles, &self.sample));
+        odd.extend(shifted::shifted_prices(&self.roles, &self.sample));
+        odd.extend(balance::balance(&self.roles, &self.sample));
+        odd.extend(twice::twice(&self.roles, &self.sample));
+        odd.extend(periods::periods(&self.roles, &self.sample));
+        odd.extend(runs::runs(&self.roles, &self.sample));
+        odd
     }
 }
 
@@ -200,13 +237,14 @@ impl Evidence {
         found.extend(self.selectors.iter().filter_map(|selector| selector.judge(&self.roles, row)));
         self.calculations.judge(&self.roles, row, found);
         found.extend(self.far_months.iter().filter_map(|far| far.judge(row)));
-        let out_of_order = self.out_of_order.iter().filter_map(|order| order.judge(row));
+        let odd_rows = self.odd_rows.iter().filter_map(|odd| odd.judge(row));
+        let sparse = self.sparse.iter().filter_map(|sparse| sparse.judge(row));
         let agreement = self.agreements.iter().find_map(|agreement| agreement.judge(row));
         let dependence = self.dependences.iter().find_map(|dependence| dependence.judge(row));
         let odd_record = self.odd_records.iter().find_map(|record| record.judge(row));
         let blank = self.full.iter().filter_map(|full| full.judge(row));
         // What is odd about a cell by itself says more.
-        for finding in out_of_order.chain(agreement).chain(dependence).chain(odd_record).chain(blank) {
+        for finding in odd_rows.chain(sparse).chain(agreement).chain(dependence).chain(odd_record).chain(blank) {
             if !found.iter().any(|known| known.column == finding.column) {
                 found.push(finding);
             }

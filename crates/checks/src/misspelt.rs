@@ -11,6 +11,8 @@ const MAX_WORDS: usize = 32;
 const MAX_BYTES: usize = 40;
 /// Fewest cells with the right word.
 const FEWEST: u64 = 5;
+/// How many times as often the right word stands beside a wrong one that stands on all rows of a record.
+const RARE: u64 = 10;
 /// Fewest letters of a word. Shorter ones have many others at a distance of one letter.
 const MIN_LETTERS: usize = 5;
 
@@ -57,8 +59,10 @@ impl WordCounts {
         }
         let few = (self.cells / 100).max(1);
         let meant = |(word, count): &(String, u64)| {
-            let is_meant = |(other, times): &&(String, u64)| *times >= FEWEST && is_misspelt(word, other);
-            let (other, _) = self.words.iter().filter(|_| *count <= few).find(is_meant)?;
+            let is_meant = |(other, times): &&(String, u64)| {
+                *times >= FEWEST && (*count <= few || *count * RARE <= *times) && is_misspelt(word, other)
+            };
+            let (other, _) = self.words.iter().find(is_meant)?;
             Some((word.clone(), other.clone()))
         };
         let words: Vec<(String, String)> = self.words.iter().filter_map(meant).collect();

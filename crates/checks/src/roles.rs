@@ -7,6 +7,7 @@ use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
 use sheetport_mapping::{Layout, Template};
 use sheetport_records::JsonType;
 use sheetport_sheet::Row;
+use sheetport_values::currency::CurrencyMark;
 use sheetport_values::number::Percent;
 use twox_hash::XxHash3_64;
 
@@ -41,6 +42,8 @@ pub(super) struct Roles {
     pub(super) dates: Vec<(usize, &'static str)>,
     /// Columns of words that are neither identifiers nor names, with their fields.
     pub(super) words: Vec<(usize, &'static str)>,
+    /// The currency that the template sends with each record, if it is a constant.
+    pub(super) currency: Option<CurrencyMark>,
     /// The names of the columns.
     pub(super) names: Vec<String>,
 }
@@ -160,8 +163,19 @@ impl Roles {
             full,
             dates,
             words,
+            currency: template.rules().find(|rule| rule.field.name == "currency").and_then(|rule| match &rule.source {
+                Source::Constant(constant) => constant.text().and_then(CurrencyMark::parse),
+                _ => None,
+            }),
             names: layout.header.names.iter().map(|name| name.trim().to_owned()).collect(),
         }
+    }
+
+    /// Whether a row is sent with another currency.
+    pub(super) fn is_other_currency(&self, other: CurrencyMark, row: &Row) -> bool {
+        let column = self.mapped.iter().find(|(_, field)| *field == "currency").map(|(column, _)| *column);
+        let sent = column.map_or(self.currency, |column| CurrencyMark::parse(&row.get(column).shown()));
+        sent.is_some_and(|sent| !sent.agrees_with(other))
     }
 
     /// Returns the name of a column.

@@ -1,14 +1,15 @@
 //! Columns that give orders about their row, and that the template does not read: `Command` with *DELETE*, `Type` with *Credit note*,
-//! `Deleted` with *yes*.
+//! `Deleted` with *yes*, and remarks that call a row off or name another currency.
 
 use sheetport_documents::write::quoted;
 use sheetport_findings::Code;
 use sheetport_mapping::words::amounts::{PriceUnit, unit_in_title};
 use sheetport_sheet::{Cell, Row, column_letters};
+use sheetport_values::currency::{CurrencyMark, strip_suffix};
 
 use super::finding::Finding;
 use super::roles::Roles;
-use super::words::{is_flag, is_selector, is_yes};
+use super::words::{is_flag, is_order, is_selector, is_yes};
 
 /// Maximum number of different values of a column that selects rows.
 const MAX_VALUES: usize = 6;
@@ -19,12 +20,19 @@ const FEW_OF: u64 = 50;
 /// In a sheet with fewer rows, the commonest value need not be common.
 const FEW_ROWS: u64 = 8;
 
+/// Longest remark in bytes, and most remarks with orders.
+const MAX_REMARK_BYTES: usize = 120;
+const MAX_REMARKS: usize = 8;
+
 /// The different values of a column with their counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelectorCounts {
     values: Vec<(String, u64)>,
     /// Whether the column has more different values than one that selects rows. Then only orders in capitals are kept.
     is_free: bool,
+    /// Texts with an order or a currency, and the number of cells with one.
+    remarks: Vec<String>,
+    remarked: u64,
     filled: u64,
 }
 
@@ -44,6 +52,12 @@ impl SelectorCounts {
         self.filled += 1;
         let text = cell.shown();
         let text = text.trim();
+        if text.len() <= MAX_REMARK_BYTES && (is_order(text) || currency(text).is_some()) {
+            self.remarked += 1;
+            if self.remarks.len() < MAX_REMARKS && !self.remarks.iter().any(|known| known == text) {
+                self.remarks.push(text.to_owned());
+            }
+        }
         if self.is_free && !is_shouted(text) {
             return;
         }
@@ -64,6 +78,21 @@ impl SelectorCounts {
     /// alone is what its user wants to send.
     pub(super) fn selector(&self, column: usize, name: &str, rows: u64) -> Option<Selector> {
         let blank = rows - self.filled.min(rows);
+        // Remarks are few, and those that call rows off are fewer.
+        let are_remarks = rows >= FEW_ROWS && self.filled * 5 <= rows * 2 && self.remarked * 10 <= rows;
+        if are_remarks && !self.remarks.is_empty() {
+            let mut values = self.remarks.clone();
+            values.extend(
+                self.values
+                    .iter()
+                    .map(|(value, _)| value)
+                    .filter(|value| is_selector(value) || has_unit(value))
+                    .cloned(),
+            );
+            values.sort();
+            values.dedup();
+            return Some(Selector { column, values });
+        }
         if self.is_free {
             let shouted = self.values.iter().map(|(_, count)| *count).sum::<u64>();
             let are_few = rows >= FEW_ROWS && shouted <= (rows / FEW_OF).max(1);
@@ -84,6 +113,13 @@ impl SelectorCounts {
         let are_all = blank == 0 && values.len() == self.values.len();
         (!values.is_empty() && !are_all).then_some(Selector { column, values })
     }
+}
+
+/// Returns the currency that a remark says the price is in: *price in USD!* It has no number of its own.
+fn currency(text: &str) -> Option<CurrencyMark> {
+    let text = text.trim_end_matches(['!', '.', '*', ')']);
+    let is_plain = !text.contains(|c: char| c.is_ascii_digit());
+    strip_suffix(text).map(|(currency, _)| currency).filter(|_| is_plain)
 }
 
 /// Whether a remark says that the price of its row is that of several pieces.
@@ -108,6 +144,10 @@ impl Selector {
         let text = cell.shown();
         let text = text.trim();
         let value = self.values.iter().find(|value| *value == text)?;
+        let other = currency(text).filter(|_| !is_order(text));
+        if other.is_some_and(|other| !roles.is_other_currency(other, row)) {
+            return None;
+        }
         let header = match roles.name_of(self.column) {
             "" => quoted(&column_letters(self.column)),
             name => quoted(name),
@@ -117,9 +157,14 @@ impl Selector {
             column: self.column,
             field: "",
             value: value.clone(),
-            message: match has_unit(value) {
-                true => "says that the price is one of several pieces, and the template does not read it".to_owned(),
-                false => "says that the row is no ordinary record, and the template does not read it".to_owned(),
+            message: match (other.is_some(), has_unit(value)) {
+                (true, _) => {
+                    "names another currency than the one that is sent, and the template does not read it".to_owned()
+                }
+                (_, true) => {
+                    "says that the price is one of several pieces, and the template does not read it".to_owned()
+                }
+                _ => "says that the row is no ordinary record, and the template does not read it".to_owned(),
             },
             remedy: format!(
                 "to leave such rows out, add skip_where = {{ column = {header}, matches = '^{}$' }} to [sheet] in the template; to send \
@@ -163,5 +208,10 @@ mod tests {
         assert_eq!(selected("Notes", &["a", "b", "c", "d", "e", "f", "STORNIERT!", "g"]), ["STORNIERT!"]);
         assert!(selected("Brand", &["a", "b", "c", "d", "e", "f", "DRAFT", "DRAFT"]).is_empty());
         assert!(selected("Name", &["a", "b", "c", "d", "e", "f", "delete", "g"]).is_empty());
+        let remarks = |text| [&[""; 20][..], &["new", text, "rush"]].concat();
+        for text in ["cancelled by phone", "price in USD!", "STORNIERT"] {
+            assert_eq!(selected("Notes", &remarks(text)), [text]);
+        }
+        assert!(selected("Notes", &remarks("USD price on request")).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use jiff::civil;
 use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
 
-use super::finding::Finding;
+use super::finding::OddRows;
 use super::roles::Roles;
 
 /// Fewest values of a list whose order says something.
@@ -27,16 +27,6 @@ pub(super) struct Sequences {
     dates: Vec<DateSequence>,
     keys: Vec<KeySequence>,
     group: Option<GroupSequence>,
-}
-
-/// The rows of a sheet that break a sequence.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OutOfOrder {
-    code: Code,
-    column: usize,
-    field: &'static str,
-    /// The numbers of the rows, each with what is wrong.
-    rows: Vec<(u64, String)>,
 }
 
 impl Sequences {
@@ -59,26 +49,11 @@ impl Sequences {
         self.group.iter_mut().for_each(|group| group.row(&roles.group, row));
     }
 
-    pub(super) fn out_of_order(&self, roles: &Roles) -> Vec<OutOfOrder> {
+    pub(super) fn out_of_order(&self, roles: &Roles) -> Vec<OddRows> {
         let dates = self.dates.iter().filter_map(DateSequence::out_of_order);
         let keys = self.keys.iter().filter_map(KeySequence::out_of_order);
         let group = self.group.iter().filter_map(|group| group.out_of_order(roles));
         dates.chain(keys).chain(group).collect()
-    }
-}
-
-impl OutOfOrder {
-    pub(super) fn judge(&self, row: &Row) -> Option<Finding> {
-        let (_, message) = self.rows.iter().find(|(number, _)| *number == row.number)?;
-        Some(Finding {
-            code: self.code,
-            column: self.column,
-            field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
-            message: message.clone(),
-            remedy: format!("correct it; if it is right, send the row with --accept {}", self.code),
-            is_warning: false,
-        })
     }
 }
 
@@ -181,7 +156,7 @@ impl DateSequence {
         }
     }
 
-    fn out_of_order(&self) -> Option<OutOfOrder> {
+    fn out_of_order(&self) -> Option<OddRows> {
         let all = self.orders[0][0].values;
         if self.others * 20 > all {
             return None;
@@ -201,12 +176,12 @@ impl DateSequence {
             }
         };
         let rows = odd.into_iter().map(|spike| (spike.row, message(spike))).collect();
-        Some(OutOfOrder { code: Code::ImplausibleDate, column: self.column, field: self.field, rows })
+        Some(OddRows::new(Code::ImplausibleDate, (self.column, self.field), rows))
     }
 }
 
 /// Returns the day of a date, counted from 0000-01-01: with the day before the month, and the other way round.
-fn days(cell: &Cell<'_>) -> Option<[i64; 2]> {
+pub(super) fn days(cell: &Cell<'_>) -> Option<[i64; 2]> {
     let of = |date: civil::Date| {
         let days = (date - civil::Date::ZERO).get_days();
         i64::from(days)
@@ -234,7 +209,7 @@ fn days(cell: &Cell<'_>) -> Option<[i64; 2]> {
     Some([one.or(other)?, other.or(one)?])
 }
 
-fn shown(days: i64) -> String {
+pub(super) fn shown(days: i64) -> String {
     let date =
         i32::try_from(days).ok().and_then(|days| civil::Date::ZERO.checked_add(jiff::Span::new().days(days)).ok());
     date.map_or_else(String::new, |date| date.to_string())
@@ -280,7 +255,7 @@ impl KeySequence {
         }
     }
 
-    fn out_of_order(&self) -> Option<OutOfOrder> {
+    fn out_of_order(&self) -> Option<OddRows> {
         if self.others * 20 > self.orders[0].values {
             return None;
         }
@@ -297,7 +272,7 @@ impl KeySequence {
             format!("stands where the consecutive numbers of the others lack {beginning}{missing}")
         };
         let rows = odd.into_iter().map(|spike| (spike.row, message(spike))).collect();
-        Some(OutOfOrder { code: Code::UnlikeOthers, column: self.column, field: self.field, rows })
+        Some(OddRows::new(Code::UnlikeOthers, (self.column, self.field), rows))
     }
 }
 
@@ -337,7 +312,7 @@ impl GroupSequence {
         self.window = (last.map(|(text, _)| text), Some((text, row.number)));
     }
 
-    fn out_of_order(&self, roles: &Roles) -> Option<OutOfOrder> {
+    fn out_of_order(&self, roles: &Roles) -> Option<OddRows> {
         let column = *roles.group.first()?;
         let between = self.between.len() as u64;
         // Each record that stands apart from its rows is a step away and back.
@@ -351,7 +326,7 @@ impl GroupSequence {
             format!("stands between rows of {text}, in a list in which the rows of a record stand together")
         };
         let rows = self.between.iter().map(|(row, text)| (*row, message(text))).collect();
-        Some(OutOfOrder { code: Code::UnlikeOthers, column, field, rows })
+        Some(OddRows::new(Code::UnlikeOthers, (column, field), rows))
     }
 }
 
@@ -370,7 +345,7 @@ mod tests {
         (2..).zip(texts).map(|(number, text)| row(number, text)).collect()
     }
 
-    fn odd(found: Option<OutOfOrder>) -> Vec<u64> {
+    fn odd(found: Option<OddRows>) -> Vec<u64> {
         found.map_or_else(Vec::new, |found| found.rows.into_iter().map(|(row, _)| row).collect())
     }
 

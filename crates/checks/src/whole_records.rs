@@ -1,8 +1,10 @@
-//! What the rows of a record have in common with what it says of them all: a total, the number of its lines, their positions. A row that was
-//! cut off, filtered out or joined to another record shows nowhere else.
+//! What the rows of a record have in common with what it says of them all: a total, the number of its lines, their positions, and texts that
+//! they repeat. A row that was cut off, filtered out or joined to another record shows nowhere else. A record may also be a copy of the one
+//! above, with another number.
 
 use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
+use twox_hash::XxHash3_64;
 
 use super::finding::Finding;
 use super::roles::{Meaning, Roles, record_of};
@@ -12,6 +14,8 @@ const MAX_COLUMNS: usize = 16;
 /// Fewest records that agree, and fewest of them with several rows.
 const FEWEST: usize = 8;
 const FEWEST_SEVERAL: usize = 3;
+/// Fewest rows of a record that is a copy of the one above. Two are ordered twice by chance.
+const FEWEST_COPIED: u64 = 3;
 /// One in this many records may disagree, or the column means something else: totals often have costs of delivery.
 const MOST_ODD: usize = 10;
 /// Most records that are remembered as odd.
@@ -27,6 +31,9 @@ pub(super) struct RecordCounts {
     price: Option<usize>,
     columns: Vec<Column>,
     current: Option<Current>,
+    /// The contents of the record above, and the records that repeat it.
+    above: Option<(u64, u64)>,
+    copies: Claim,
 }
 
 /// The record of the rows before.
@@ -36,6 +43,8 @@ struct Current {
     rows: u64,
     /// The sum of units × price; `None` if one of them can't be read.
     sum: Option<f64>,
+    /// What its rows have beside what identifies them.
+    contents: u64,
 }
 
 /// A column that may say something of its record.
@@ -47,7 +56,10 @@ struct Column {
     is_constant: bool,
     /// Whether each row of the current record has the number after that of the row above.
     is_numbered: bool,
-    claims: [Claim; 3],
+    /// The text on the first row of the current record, and whether other rows have the same or none.
+    text: u64,
+    is_repeated: bool,
+    claims: [Claim; 4],
 }
 
 /// How often a claim about the records is true.
@@ -74,6 +86,7 @@ pub(super) struct OddRecord {
 const TOTAL: usize = 0;
 const LINES: usize = 1;
 const POSITION: usize = 2;
+const TEXT: usize = 3;
 
 impl RecordCounts {
     pub(super) fn new(roles: &Roles) -> RecordCounts {
@@ -84,6 +97,8 @@ impl RecordCounts {
             says: None,
             is_constant: true,
             is_numbered: true,
+            text: 0,
+            is_repeated: true,
             claims: Default::default(),
         };
         // The rows of a report need not be all rows of a record.
@@ -95,11 +110,13 @@ impl RecordCounts {
             price: of(Meaning::UnitPrice),
             columns: columns.collect(),
             current: None,
+            above: None,
+            copies: Claim::default(),
         }
     }
 
     pub(super) fn row(&mut self, roles: &Roles, row: &Row) {
-        if self.columns.is_empty() {
+        if self.group.is_empty() || roles.status.is_some() {
             return;
         }
         // A row without an identifier continues the record above.
@@ -108,16 +125,22 @@ impl RecordCounts {
         };
         if self.current.as_ref().is_none_or(|current| current.hash != hash) {
             self.end(roles);
-            self.current = Some(Current { hash, rows: 0, sum: Some(0.0) });
+            self.current = Some(Current { hash, rows: 0, sum: Some(0.0), contents: 0 });
         }
         let Some(current) = &mut self.current else { return };
         current.rows += 1;
+        let contents = roles.mapped.iter().filter(|(column, _)| !self.group.contains(column));
+        current.contents = contents.fold(current.contents, |hash, (column, _)| text_hash(row, *column, hash));
         let amount = |column: Option<usize>| number(&row.get(column?));
         let product = amount(self.units).zip(amount(self.price)).map(|(units, price)| units * price);
         current.sum = current.sum.zip(product).map(|(sum, product)| sum + product);
         for column in &mut self.columns {
             let says = number(&row.get(column.column));
+            let text = text_hash(row, column.column, 0);
+            column.is_repeated =
+                current.rows == 1 || column.is_repeated && (text == column.text || row.get(column.column).is_blank());
             if current.rows == 1 {
+                column.text = text;
                 (column.says, column.is_constant, column.is_numbered) = (says, true, says.is_some());
             } else {
                 column.is_constant &= says.is_none() || says == column.says;
@@ -141,8 +164,19 @@ impl RecordCounts {
             message,
             is_warning,
         };
+        let is_copy =
+            current.rows >= FEWEST_COPIED && self.above.is_some_and(|(contents, _)| contents == current.contents);
+        self.copies.add(current.rows, !is_copy, current.contents, || {
+            odd("has the same rows as the record above, as a copy has".to_owned(), false)
+        });
+        self.above = Some((current.contents, current.hash));
         for column in &mut self.columns {
             let name = roles.name_of(column.column);
+            if current.rows > 1 {
+                column.claims[TEXT].add(current.rows, column.is_repeated, column.text, || {
+                    odd(format!("has rows with different values under '{name}', unlike the others"), false)
+                });
+            }
             let Column { says: Some(says), is_constant, is_numbered, ref mut claims, .. } = *column else { continue };
             let rows = current.rows;
             if let Some(sum) = current.sum.filter(|_| is_constant) {
@@ -166,7 +200,14 @@ impl RecordCounts {
     pub(super) fn odd(&self, roles: &Roles) -> Vec<OddRecord> {
         let mut all = self.clone();
         all.end(roles);
-        let claims = all.columns.into_iter().flat_map(|column| column.claims);
+        let columns = all.columns.into_iter();
+        let claims = columns.flat_map(|column| {
+            // A text that all records repeat is none of the record.
+            let is_of_record =
+                column.claims[TEXT].different.len() > FEWEST_SEVERAL && column.claims[TEXT].is_rarely_odd();
+            column.claims.into_iter().enumerate().filter(move |(claim, _)| *claim != TEXT || is_of_record)
+        });
+        let claims = claims.map(|(_, claim)| claim).chain(Some(all.copies).filter(Claim::is_rarely_odd));
         claims.filter(Claim::is_sound).flat_map(|claim| claim.odd).collect()
     }
 }
@@ -185,6 +226,11 @@ impl Claim {
         if self.different.len() < FEWEST && !self.different.contains(&about) {
             self.different.push(about);
         }
+    }
+
+    /// Whether at most one in fifty records is odd.
+    fn is_rarely_odd(&self) -> bool {
+        self.odd_count <= (self.records / 50).max(1)
     }
 
     fn is_sound(&self) -> bool {
@@ -208,8 +254,13 @@ impl OddRecord {
     }
 }
 
+/// Returns the hash of a text, and of those before it.
+fn text_hash(row: &Row, column: usize, before: u64) -> u64 {
+    XxHash3_64::oneshot_with_seed(before, row.get(column).shown().trim().as_bytes())
+}
+
 /// Reads a number in any notation: of two separators, the last one is of the decimals, and so is one that stands alone.
-fn number(cell: &Cell<'_>) -> Option<f64> {
+pub(super) fn number(cell: &Cell<'_>) -> Option<f64> {
     match cell {
         Cell::Number(value) | Cell::Money(value, _) | Cell::Rounded(value, _) | Cell::Formatted(value, _) => {
             Some(*value)

@@ -20,6 +20,8 @@ pub(super) struct Margin {
     price: usize,
     field: &'static str,
     cost: usize,
+    is_one_free: bool,
+    are_few: bool,
     /// The number of rows below cost among those compared, if they are too many for mistakes of single rows.
     many: Option<(usize, usize)>,
 }
@@ -33,20 +35,40 @@ pub(super) fn margin(roles: &Roles, table: &Table) -> Option<Margin> {
     let ((price, quantity), (cost, _)) = (column("price")?, column("purchasePrice")?);
     let pairs = table.column(*price)?.values.iter().zip(&table.column(*cost)?.values);
     let pairs = pairs.filter_map(|(price, cost)| Some(((*price)?.value, (*cost)?.value)));
+    // The only price of zero beside a cost is the result of a look-up that found nothing.
+    let free = pairs.clone().filter(|(price, cost)| *price == 0.0 && *cost > 0.0).count();
     let compared = pairs.filter(|(price, cost)| *price > 0.0 && *cost > 0.0 && price != cost);
-    let (all, below) =
-        compared.fold((0, 0), |(all, below), (price, cost)| (all + 1, below + usize::from(price < cost)));
+    let compared: Vec<(f64, f64)> = compared.collect();
+    let (all, below) = (compared.len(), compared.iter().filter(|(price, cost)| price < cost).count());
     let are_exchanged = all >= FEWEST_EXCHANGED && below * 10 >= all * 9;
     let are_mixed = all >= FEWEST_MIXED && below * 4 > all;
     let are_few = all >= FEWEST && (1..=(all / 50).max(1)).contains(&below);
     let many = (are_exchanged || are_mixed).then_some((below, all));
-    (many.is_some() || are_few).then_some(Margin { price: *price, field: quantity.field, cost: *cost, many })
+    let are_few = are_few || all >= FEWEST && below * 20 <= all && are_single_exchanges(&compared);
+    let is_one_free = free == 1 && all >= FEWEST;
+    let margin = Margin { price: *price, field: quantity.field, cost: *cost, is_one_free, are_few, many };
+    (margin.many.is_some() || are_few || is_one_free).then_some(margin)
+}
+
+/// Whether each price below its cost would be as many times the cost as the others are, were the two exchanged. Clearance sales are less below.
+fn are_single_exchanges(compared: &[(f64, f64)]) -> bool {
+    let mut margins: Vec<f64> =
+        compared.iter().filter(|(price, cost)| price > cost).map(|(price, cost)| price / cost).collect();
+    margins.sort_unstable_by(f64::total_cmp);
+    let (Some(low), Some(high)) = (margins.get(margins.len() / 10), margins.get(margins.len() * 9 / 10)) else {
+        return false;
+    };
+    let mut below = compared.iter().filter(|(price, cost)| price < cost);
+    // Rounding to cents moves the ends a little.
+    below.all(|(price, cost)| (*low * 0.95..=*high * 1.05).contains(&(cost / price)))
 }
 
 impl Margin {
     pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
         let (price, cost) = (notations.number(self.price, row)?.value, notations.number(self.cost, row)?.value);
-        if self.many.is_none() && (price <= 0.0 || price >= cost) {
+        let is_odd =
+            cost > 0.0 && price < cost && if price > 0.0 { self.are_few } else { self.is_one_free && price == 0.0 };
+        if self.many.is_none() && !is_odd {
             return None;
         }
         let shown = |column: usize| row.get(column).shown().trim().to_owned();

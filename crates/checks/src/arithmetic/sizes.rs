@@ -20,6 +20,9 @@ const STEADIER: f64 = 0.5;
 const SPECIAL: f64 = 2.0 * std::f64::consts::LN_2;
 /// Median deviations from which a proportion is odd.
 const DEVIATIONS: f64 = 8.0;
+/// How near a power of ten the proportion of rows is, in powers of ten, of which so many at least are of another unit. Margins differ by less.
+const NEAR_POWER: f64 = 0.15;
+const FEWEST_OF_POWER: usize = 4;
 /// Fewest numbers by which one of them is too large.
 const FEWEST_NUMBERS: usize = 8;
 /// A number so many times as large as the next one, and as the median, is a barcode, a lost separator or another unit: one of 127 files of
@@ -124,7 +127,16 @@ impl Proportion {
         }
         let usual = place(log.exp(), Some((steadiness * DEVIATIONS).max(SPECIAL)));
         let few = (pairs.len() / 20).max(1);
-        (count(&usual) + few >= pairs.len()).then_some(usual)
+        let odd: Vec<&(Exact, Exact)> = pairs.iter().filter(|(price, other)| !usual.holds(*price, *other)).collect();
+        // Many may be in cents, or prices of a hundred.
+        let power = |(price, other): &(Exact, Exact)| {
+            let log = (price.value / other.value / usual.factor).log10();
+            Some(log.round()).filter(|power| (log - power).abs() <= NEAR_POWER)
+        };
+        let first = odd.first().and_then(|pair| power(pair));
+        let are_some = odd.len() >= FEWEST_OF_POWER && odd.len() * 4 <= pairs.len();
+        let are_one_power = are_some && first.is_some() && odd.iter().all(|pair| power(pair) == first);
+        (odd.len() <= few || are_one_power).then_some(usual)
     }
 
     fn holds(&self, price: Exact, other: Exact) -> bool {

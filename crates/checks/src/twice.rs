@@ -1,0 +1,75 @@
+//! Rows that were entered twice: they have no identifier of their own, but all cells are the same, also the number of a document that all other
+//! rows have only once.
+
+use std::collections::HashMap;
+
+use sheetport_findings::Code;
+
+use super::finding::OddRows;
+use super::roles::Roles;
+use super::sample::{Column, Part, Sample};
+
+/// Fewest rows by which a column has another value in each.
+const FEWEST: usize = 20;
+
+/// Returns the rows that stand twice.
+pub(super) fn twice(roles: &Roles, sample: &Sample) -> Option<OddRows> {
+    // Records with identifiers are compared by these.
+    if !roles.keys.is_empty() || !roles.group.is_empty() || sample.rows.len() < FEWEST {
+        return None;
+    }
+    let rows = sample.rows.len();
+    let is_of_row = |column: &&Column| {
+        let texts = column.texts(Part::Whole).filter(|_| roles.unmapped.contains(&column.index));
+        texts.is_some_and(|texts| texts.different + (rows / 50).max(1) >= rows && !texts.ids.contains(&0))
+    };
+    let own = sample.columns.iter().find(is_of_row)?;
+    let texts: Option<Vec<_>> = sample.columns.iter().map(|column| column.texts(Part::Whole)).collect();
+    let mut seen: HashMap<Vec<u16>, u64> = HashMap::new();
+    let mut odd = Vec::new();
+    for (at, row) in sample.rows.iter().enumerate() {
+        let cells = texts.as_ref()?.iter().map(|texts| texts.ids.get(at).copied().unwrap_or_default()).collect();
+        if let Some(first) = seen.insert(cells, *row) {
+            let name = roles.name_of(own.index);
+            odd.push((
+                *row,
+                format!("is the same as row {first} in all cells, also under '{name}', where all others differ"),
+            ));
+        }
+    }
+    let (column, field) = *roles.mapped.first()?;
+    (!odd.is_empty()).then(|| OddRows::new(Code::UnlikeOthers, (column, field), odd))
+}
+
+#[cfg(test)]
+mod tests {
+    use sheetport_sheet::{Cell, Row};
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_repeats_even_its_document_was_entered_twice() {
+        let roles = Roles {
+            mapped: vec![(1, "transactionAmount")],
+            unmapped: vec![0],
+            names: vec!["Document".to_owned(), "Quantity".to_owned()],
+            ..Roles::default()
+        };
+        let found = |documents: &[u64]| {
+            let mut sample = Sample::new(&roles);
+            for (number, document) in (2..).zip(documents) {
+                let mut row = Row::default();
+                row.clear(number);
+                row.push(Cell::Text(&format!("GI-{document}")));
+                row.push(Cell::Text(&format!("{}", document % 5)));
+                sample.row(&roles, &row);
+            }
+            twice(&roles, &sample).map_or(0, |odd| odd.len())
+        };
+        let once: Vec<u64> = (100..130).collect();
+        assert_eq!(found(&once), 0);
+        assert_eq!(found(&[&once[..], &[117]].concat()), 1);
+        // Documents of several rows.
+        assert_eq!(found(&[&once[..], &once].concat()), 0);
+    }
+}
