@@ -55,7 +55,7 @@ impl FullCounts {
         if row.cells().filter(|cell| !cell.is_blank()).nth(1).is_some() {
             self.rows += 1;
             self.blank += u64::from(row.get(self.column).is_blank());
-            self.zeros += u64::from(number(&row.get(self.column)) == Some(0.0));
+            self.zeros += u64::from(self.is_count && number(&row.get(self.column)) == Some(0.0));
         }
     }
 

@@ -191,7 +191,7 @@ impl Survey {
             forms: formed.map(|(formed, counts)| counts.form(formed.is_of_row)).collect(),
             blank_below: self.blanks.iter().filter_map(BlankCounts::below).collect(),
             selectors: columns
-                .filter_map(|(column, counts)| counts.selector(*column, self.roles.name_of(*column), self.rows))
+                .filter_map(|(column, counts)| counts.selector(*column, &self.roles, self.rows))
                 .collect(),
             calculations,
             far_months: self.months.iter().filter_map(MonthCounts::far).collect(),

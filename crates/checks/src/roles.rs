@@ -30,7 +30,7 @@ pub(super) struct Roles {
     pub(super) mapped: Vec<(usize, &'static str)>,
     /// Columns without a field.
     pub(super) unmapped: Vec<usize>,
-    /// Columns without a field that may give orders: also those without a name.
+    /// Columns without a field that may give orders, also those without a name, and descriptions, which may be remarks.
     pub(super) ordering: Vec<usize>,
     /// The columns that identify the record of a row, if it has several rows.
     pub(super) group: Vec<usize>,
@@ -142,6 +142,7 @@ impl Roles {
         let leading = leading.filter(|(column, _)| !is_filled(*column)).collect();
         let words = columns(&|rule| is_of_type(rule, JsonType::String) && !rule.is_name && !rule.field.is_title());
         let mapped = columns(&|rule| rule.damaged != Damaged::Accept);
+        let remarks = columns(&|rule| rule.field.name == "description" && rule.damaged != Damaged::Accept);
         Roles {
             mapped,
             are_judged: !layout.is_export() && layout.header.row > 0,
@@ -157,6 +158,7 @@ impl Roles {
                 .chain(&layout.nameless)
                 .copied()
                 .take(MAX_UNMAPPED)
+                .chain(remarks.into_iter().map(|(column, _)| column))
                 .collect(),
             group: layout.group.clone(),
             numbers,

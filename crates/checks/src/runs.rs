@@ -28,6 +28,13 @@ const FEWEST_OF_PART: usize = 12;
 const FEWEST_IN_CENTS: usize = 5;
 const TIMES: f64 = 20.0;
 
+/// Fewest dates of a block that was pasted from another list, and the distance in days to those around it.
+const FEWEST_PASTED: usize = 3;
+const FAR_DAYS: f64 = 7.0;
+
+const DRAGGED: &str = "counts on by a day in each row, and then goes back, as if a cell had been dragged down";
+const PASTED: &str = "stands in a block of dates a week or more from those above and below, as if it had been pasted";
+
 /// The numbers of a column with their places in the sample.
 struct Numbers<'a> {
     values: Vec<(usize, f64)>,
@@ -62,12 +69,13 @@ pub(super) fn runs(roles: &Roles, sample: &Sample) -> Vec<OddRows> {
         let runs = [0, 1].map(|reading| {
             let days =
                 days.iter().enumerate().filter_map(|(place, days)| Some((place, f64::from(days.as_ref()?[reading]))));
-            let values: Vec<(usize, f64)> = days.collect();
-            dragged_dates(&values)
-                .map(|range| range.filter_map(|at| values.get(at)).map(|(place, _)| *place).collect::<Vec<_>>())
+            let (places, days): (Vec<usize>, Vec<f64>) = days.unzip();
+            let dragged = dragged_dates(&days).map(|range| (range, DRAGGED));
+            let (range, message) = dragged.or_else(|| Some((pasted_dates(&days)?, PASTED)))?;
+            Some((places.get(range)?.to_vec(), message))
         });
-        let [Some(places), Some(_)] = runs else { return None };
-        let message = "counts on by a day in each row, and then goes back, as if a cell had been dragged down";
+        // Of dates with two readings, both are in the wrong place.
+        let [Some((places, message)), Some(_)] = runs else { return None };
         let rows = places.into_iter().filter_map(|place| Some((*sample.rows.get(place)?, message.to_owned())));
         Some(OddRows::new(Code::ImplausibleDate, (*index, *field), rows.collect()))
     };
@@ -206,14 +214,36 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Returns the dates that count on by a day in a list in order of the dates, and break this order.
-fn dragged_dates(days: &[(usize, f64)]) -> Option<Range<usize>> {
-    let steps: Vec<f64> = days.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
-    let range = longest(&steps.iter().map(|step| *step == 1.0).collect::<Vec<_>>())
-        .filter(|range| range.len() > FEWEST_STEPS + 1)?;
+fn dragged_dates(days: &[f64]) -> Option<Range<usize>> {
+    let steps: Vec<f64> = days.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let by_day: Vec<bool> = steps.iter().map(|step| *step == 1.0).collect();
+    let range = longest(&by_day).filter(|range| range.len() > FEWEST_STEPS + 1)?;
     let is_back = |at: Option<usize>| at.and_then(|at| steps.get(at)).is_some_and(|step| *step < 0.0);
     let back = steps.iter().filter(|step| **step < 0.0).count();
     let breaks = usize::from(is_back(range.start.checked_sub(1))) + usize::from(is_back(Some(range.end - 1)));
     (days.len() >= FEWEST_SORTED && breaks > 0 && (back - breaks) * 20 <= days.len()).then_some(range)
+}
+
+/// Returns the block of dates that are a week or more before or after those around it, in a list in order of the dates.
+fn pasted_dates(days: &[f64]) -> Option<Range<usize>> {
+    let back: Vec<usize> =
+        days.windows(2).enumerate().filter(|(_, pair)| pair[1] < pair[0]).map(|(at, _)| at + 1).collect();
+    let ([at], true) = (back.as_slice(), days.len() >= FEWEST_SORTED) else { return None };
+    let (before, after) = days.split_at_checked(*at)?;
+    let (last, first) = (*before.last()?, *after.first()?);
+    // The list goes on where it was before the block.
+    let earlier = after.iter().position(|day| *day >= last).map(|end| *at..*at + end);
+    let later = before.iter().rposition(|day| *day <= first).map(|start| start + 1..*at);
+    let is_far = |block: &Range<usize>| {
+        let (start, end) = (days.get(block.start.wrapping_sub(1)), days.get(block.end));
+        let is_block = (FEWEST_PASTED..=days.len() / 5).contains(&block.len());
+        let edges = days.get(block.clone()).and_then(|block| Some((*block.first()?, *block.last()?)));
+        is_block
+            && start.zip(end).zip(edges).is_some_and(|((start, end), (first, last))| {
+                end - start < FAR_DAYS && (start - last >= FAR_DAYS || first - end >= FAR_DAYS)
+            })
+    };
+    [earlier, later].into_iter().flatten().find(is_far)
 }
 
 #[cfg(test)]
@@ -254,13 +284,19 @@ mod tests {
     }
 
     #[test]
-    fn dates_that_count_on_and_go_back_were_dragged() {
-        let days = |days: &[i32]| days.iter().enumerate().map(|(at, day)| (at, f64::from(*day))).collect::<Vec<_>>();
+    fn dates_that_count_on_and_go_back_or_stand_in_a_block_are_found() {
+        let days = |days: &[i32]| days.iter().map(|day| f64::from(*day)).collect::<Vec<_>>();
         let list: Vec<i32> = (0..24).map(|n| 100 + n / 3).collect();
         assert_eq!(dragged_dates(&days(&list)), None);
         let mut dragged = list.clone();
         (0..8).for_each(|n| dragged[9 + usize::try_from(n).unwrap_or(0)] = 103 + n);
         assert_eq!(dragged_dates(&days(&dragged)), Some(8..17));
         assert_eq!(dragged_dates(&days(&(0..24).collect::<Vec<_>>())), None);
+        let with = |block: &[i32]| pasted_dates(&days(&[&list[..12], block, &list[12..]].concat()));
+        assert_eq!(with(&[80, 81, 83]), Some(12..15));
+        assert_eq!(with(&[120, 121, 123]), Some(12..15));
+        assert_eq!(with(&[100, 101, 102]), None);
+        // Two lists, one below the other.
+        assert_eq!(pasted_dates(&days(&[&list[..], &list].concat())), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use sheetport_documents::write::quoted;
 use sheetport_findings::Code;
-use sheetport_mapping::words::amounts::{PriceUnit, unit_in_title};
+use sheetport_mapping::words::amounts::{PriceUnit, price_unit, unit_in_title};
 use sheetport_sheet::{Cell, Row, column_letters};
 use sheetport_values::currency::{CurrencyMark, strip_suffix};
 
@@ -15,8 +15,6 @@ use super::words::{is_flag, is_order, is_selector, is_yes};
 const MAX_VALUES: usize = 6;
 /// Maximum length of such a value in bytes.
 const MAX_BYTES: usize = 40;
-/// Remarks give orders to one row in so many at most. More are words of the trade, such as the brand `DRAFT`.
-const FEW_OF: u64 = 50;
 /// In a sheet with fewer rows, the commonest value need not be common.
 const FEW_ROWS: u64 = 8;
 
@@ -28,12 +26,13 @@ const MAX_REMARKS: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelectorCounts {
     values: Vec<(String, u64)>,
-    /// Whether the column has more different values than one that selects rows. Then only orders in capitals are kept.
+    /// Whether the column has more different values than one that selects rows.
     is_free: bool,
     /// Texts with an order or a currency, and the number of cells with one.
     remarks: Vec<String>,
     remarked: u64,
     filled: u64,
+    cells: u64,
 }
 
 /// A column that selects rows.
@@ -46,19 +45,22 @@ pub(super) struct Selector {
 
 impl SelectorCounts {
     pub(super) fn add(&mut self, cell: &Cell<'_>) {
+        self.cells += 1;
         if cell.is_blank() {
             return;
         }
         self.filled += 1;
         let text = cell.shown();
         let text = text.trim();
-        if text.len() <= MAX_REMARK_BYTES && (is_order(text) || currency(text).is_some()) {
+        // Columns that most rows fill have no remarks.
+        let may_be_remark = self.filled <= FEW_ROWS || self.filled * 5 <= self.cells * 2;
+        if may_be_remark && text.len() <= MAX_REMARK_BYTES && (is_order(text) || currency(text).is_some()) {
             self.remarked += 1;
             if self.remarks.len() < MAX_REMARKS && !self.remarks.iter().any(|known| known == text) {
                 self.remarks.push(text.to_owned());
             }
         }
-        if self.is_free && !is_shouted(text) {
+        if self.is_free {
             return;
         }
         if let Some((_, count)) = self.values.iter_mut().find(|(known, _)| known == text) {
@@ -67,16 +69,13 @@ impl SelectorCounts {
             self.values.push((text.to_owned(), 1));
         } else {
             self.is_free = true;
-            self.values.retain(|(value, _)| is_shouted(value));
-            if is_shouted(text) {
-                self.values.push((text.to_owned(), 1));
-            }
         }
     }
 
     /// Returns the values that say that a row is no ordinary record. They are the exception among `rows` rows: a list of credit notes
     /// alone is what its user wants to send.
-    pub(super) fn selector(&self, column: usize, name: &str, rows: u64) -> Option<Selector> {
+    pub(super) fn selector(&self, column: usize, roles: &Roles, rows: u64) -> Option<Selector> {
+        let name = roles.name_of(column);
         let blank = rows - self.filled.min(rows);
         // Remarks are few, and those that call rows off are fewer.
         let are_remarks = rows >= FEW_ROWS && self.filled * 5 <= rows * 2 && self.remarked * 10 <= rows;
@@ -93,12 +92,11 @@ impl SelectorCounts {
             values.dedup();
             return Some(Selector { column, values });
         }
+        if roles.mapped.iter().any(|(mapped, _)| *mapped == column) {
+            return None;
+        }
         if self.is_free {
-            let shouted = self.values.iter().map(|(_, count)| *count).sum::<u64>();
-            let are_few = rows >= FEW_ROWS && shouted <= (rows / FEW_OF).max(1);
-            let mut values: Vec<String> = self.values.iter().map(|(value, _)| value.clone()).collect();
-            values.sort();
-            return (are_few && !values.is_empty()).then_some(Selector { column, values });
+            return None;
         }
         let commonest = self.values.iter().map(|(_, count)| *count).max()?.max(blank);
         let is_one_of_several = self.values.len() + usize::from(blank > 0) > 1;
@@ -106,7 +104,10 @@ impl SelectorCounts {
             return None;
         }
         let is_flag = is_flag(name);
-        let selects = |value: &str| is_selector(value) || has_unit(value) || is_flag && is_yes(value);
+        // `100 pcs` among units without a number; sizes of packs have one in each row.
+        let numbered = self.values.iter().filter(|(value, _)| value.contains(char::is_numeric)).count();
+        let is_pack = |value: &str| numbered == 1 && is_several(price_unit(value));
+        let selects = |value: &str| is_selector(value) || has_unit(value) || is_pack(value) || is_flag && is_yes(value);
         let mut values: Vec<String> =
             self.values.iter().map(|(value, _)| value).filter(|value| selects(value)).cloned().collect();
         values.sort();
@@ -124,15 +125,11 @@ fn currency(text: &str) -> Option<CurrencyMark> {
 
 /// Whether a remark says that the price of its row is that of several pieces.
 fn has_unit(text: &str) -> bool {
-    matches!(unit_in_title(text), Some(PriceUnit::Scale { .. }))
+    is_several(unit_in_title(text))
 }
 
-/// Whether a value is an order in capitals, such as `STORNIERT` among remarks.
-fn is_shouted(text: &str) -> bool {
-    text.len() <= MAX_BYTES
-        && !text.chars().any(char::is_lowercase)
-        && text.chars().any(char::is_uppercase)
-        && is_selector(text)
+fn is_several(unit: Option<PriceUnit>) -> bool {
+    matches!(unit, Some(PriceUnit::Scale { .. }))
 }
 
 impl Selector {
@@ -157,7 +154,7 @@ impl Selector {
             column: self.column,
             field: "",
             value: value.clone(),
-            message: match (other.is_some(), has_unit(value)) {
+            message: match (other.is_some(), is_several(price_unit(value)) || has_unit(value)) {
                 (true, _) => {
                     "names another currency than the one that is sent, and the template does not read it".to_owned()
                 }
@@ -183,10 +180,11 @@ mod tests {
 
     /// Returns the values of a column that select rows.
     fn selected(name: &str, values: &[&str]) -> Vec<String> {
+        let roles = Roles { names: vec![name.to_owned()], ..Roles::default() };
         let mut counts = SelectorCounts::default();
         values.iter().for_each(|value| counts.add(&if value.is_empty() { Cell::Blank } else { Cell::Text(value) }));
         let rows = u64::try_from(values.len()).unwrap_or(u64::MAX);
-        counts.selector(0, name, rows).map_or_else(Vec::new, |selector| selector.values)
+        counts.selector(0, &roles, rows).map_or_else(Vec::new, |selector| selector.values)
     }
 
     #[test]
@@ -194,6 +192,8 @@ mod tests {
         assert_eq!(selected("Command", &["MERGE", "DELETE", "MERGE", "IGNORE"]), ["DELETE", "IGNORE"]);
         assert_eq!(selected("Art", &["Rechnung", "Gutschrift", "Rechnung"]), ["Gutschrift"]);
         assert_eq!(selected("Cancelled", &["", "yes", "", ""]), ["yes"]);
+        assert_eq!(selected("Unit", &["pc", "pc", "100 pcs", "set", "pc"]), ["100 pcs"]);
+        assert!(selected("Unit", &["1 pcs", "1 pcs", "100 pcs", "10 pcs"]).is_empty());
         assert_eq!(selected("Notes", &["", "price per 100 pcs", "new", ""]), ["price per 100 pcs"]);
         let mostly_paid = ["paid", "paid", "paid", "paid", "paid", "paid", "refunded", "paid", "pending"];
         assert_eq!(selected("Financial Status", &mostly_paid), ["refunded"]);
@@ -204,8 +204,7 @@ mod tests {
         assert!(selected("Type", &["Credit note", "Credit note"]).is_empty());
         assert!(selected("Color", &["red", "blue", "red"]).is_empty());
         assert!(selected("Is stocked", &["yes", "no", "yes"]).is_empty());
-        // A column of many words is no selector, but remarks may shout.
-        assert_eq!(selected("Notes", &["a", "b", "c", "d", "e", "f", "STORNIERT!", "g"]), ["STORNIERT!"]);
+        // A column of many words is no selector.
         assert!(selected("Brand", &["a", "b", "c", "d", "e", "f", "DRAFT", "DRAFT"]).is_empty());
         assert!(selected("Name", &["a", "b", "c", "d", "e", "f", "delete", "g"]).is_empty());
         let remarks = |text| [&[""; 20][..], &["new", text, "rush"]].concat();

@@ -8,6 +8,8 @@ use super::roles::{Meaning, Roles};
 use super::runs::improbable;
 use super::sample::{Part, Sample, Texts};
 
+/// Most texts that are compared with each other: those of mapped columns first.
+const MAX_TEXTS: usize = 14;
 /// Fewest rows that agree, and fewest rows that are displaced.
 const FEWEST: usize = 20;
 const FEWEST_DISPLACED: usize = 4;
@@ -33,7 +35,7 @@ pub(super) fn shifted(roles: &Roles, sample: &Sample) -> Option<OddRows> {
         let repeated = column.texts.iter().filter(|texts| (3..=sample.rows.len() / 2).contains(&texts.different));
         repeated.map(|texts| (column.index, texts))
     });
-    let repeated: Vec<(usize, &Texts)> = repeated.collect();
+    let repeated: Vec<(usize, &Texts)> = repeated.take(MAX_TEXTS).collect();
     let mut found: Option<OddRows> = None;
     for (from_column, from) in &repeated {
         for (to_column, to) in &repeated {

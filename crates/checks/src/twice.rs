@@ -1,5 +1,5 @@
-//! Rows that were entered twice: they have no identifier of their own, but all cells are the same, also the number of a document that all other
-//! rows have only once.
+//! Rows that were entered twice, or copied under another identifier: all other cells are the same, also a name, or the number of a document, that
+//! all other rows have only once.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,23 @@ use super::sample::{Column, Part, Sample};
 /// Fewest rows by which a column has another value in each.
 const FEWEST: usize = 20;
 
+/// Fewest columns by which rows are the same.
+const FEWEST_COLUMNS: usize = 3;
+
 /// Returns the rows that stand twice.
 pub(super) fn twice(roles: &Roles, sample: &Sample) -> Option<OddRows> {
-    // Records with identifiers are compared by these.
-    if !roles.keys.is_empty() || !roles.group.is_empty() || sample.rows.len() < FEWEST {
+    if !roles.group.is_empty() || sample.rows.len() < FEWEST {
         return None;
     }
     let rows = sample.rows.len();
-    let is_of_row = |column: &&Column| {
-        let texts = column.texts(Part::Whole).filter(|_| roles.unmapped.contains(&column.index));
-        texts.is_some_and(|texts| texts.different + (rows / 50).max(1) >= rows && !texts.ids.contains(&0))
+    let is_of_row = |column: &&&Column| {
+        column
+            .texts(Part::Whole)
+            .is_some_and(|texts| texts.different + (rows / 50).max(1) >= rows && !texts.ids.contains(&0))
     };
-    let own = sample.columns.iter().find(is_of_row)?;
-    let texts: Option<Vec<_>> = sample.columns.iter().map(|column| column.texts(Part::Whole)).collect();
+    let compared: Vec<&Column> = sample.columns.iter().filter(|column| !roles.keys.contains(&column.index)).collect();
+    let own = compared.iter().find(is_of_row).filter(|_| compared.len() >= FEWEST_COLUMNS)?;
+    let texts: Option<Vec<_>> = compared.iter().map(|column| column.texts(Part::Whole)).collect();
     let mut seen: HashMap<Vec<u16>, u64> = HashMap::new();
     let mut odd = Vec::new();
     for (at, row) in sample.rows.iter().enumerate() {
@@ -33,7 +37,7 @@ pub(super) fn twice(roles: &Roles, sample: &Sample) -> Option<OddRows> {
             let name = roles.name_of(own.index);
             odd.push((
                 *row,
-                format!("is the same as row {first} in all cells, also under '{name}', where all others differ"),
+                format!("is the same as row {first} in all other cells, also under '{name}', where the others differ"),
             ));
         }
     }
@@ -51,8 +55,8 @@ mod tests {
     fn a_row_that_repeats_even_its_document_was_entered_twice() {
         let roles = Roles {
             mapped: vec![(1, "transactionAmount")],
-            unmapped: vec![0],
-            names: vec!["Document".to_owned(), "Quantity".to_owned()],
+            unmapped: vec![0, 2],
+            names: ["Document", "Quantity", "Unit"].map(str::to_owned).to_vec(),
             ..Roles::default()
         };
         let found = |documents: &[u64]| {
@@ -62,6 +66,7 @@ mod tests {
                 row.clear(number);
                 row.push(Cell::Text(&format!("GI-{document}")));
                 row.push(Cell::Text(&format!("{}", document % 5)));
+                row.push(Cell::Text("pc"));
                 sample.row(&roles, &row);
             }
             twice(&roles, &sample).map_or(0, |odd| odd.len())

@@ -45,12 +45,17 @@ fn footnotes_and_old_prices_never_become_part_of_a_number_or_an_identifier() {
     sheet.write_rich_string(2, 2, &[(&struck, "15"), (&plain, "12")]).unwrap();
     sheet.write_rich_string(3, 0, &[(&plain, "B-10"), (&raised, "1")]).unwrap();
     sheet.write_rich_string(4, 1, &[(&plain, "Bolt"), (&raised, "2")]).unwrap();
+    // A whole cell may be struck, too.
+    for (column, text) in (0..).zip(["A-5", "Bolt", "", "EUR"]) {
+        sheet.write_string(5, column, text).unwrap();
+    }
+    sheet.write_number_with_format(5, 2, 9.5, &struck).unwrap();
     workbook.save(place.path("prices.xlsx")).unwrap();
     let served = Served::start(&place);
     assert_eq!(arrived(&served, &place, &["upload", "prices.xlsx", "-t", "items", "-y"], 3).len(), 1);
     let problems = place.sheetport(["check", "prices.xlsx", "-t", "items"]).exits(3);
     problems.shows(&[
-        "has a part that is raised",
+        "has a part that is raised, lowered or struck through  rows 2, 3, 6",
         "'1' is a superscript beside '12.50'",
         "'1' is a superscript beside 'B-10'",
     ]);

@@ -202,13 +202,23 @@ impl Bound {
             field: self.field,
             value: row.get(self.column).shown().trim().to_owned(),
             message: "is many times as large as all others of the column".to_owned(),
-            remedy: match self.is_price {
+            remedy: match self.is_price && !stands_for_another(number) {
                 true => "it is sent as it is; correct it if it is wrong".to_owned(),
                 false => "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
             },
-            is_warning: self.is_price,
+            is_warning: self.is_price && !stands_for_another(number),
         })
     }
+}
+
+/// Whether a number that is far too large is one for *unknown*, such as 9999.99, or the number of a day since 1900, which a date has become.
+fn stands_for_another(number: Exact) -> bool {
+    const DAYS: std::ops::Range<f64> = 36_526.0..54_789.0;
+    let hundreds = number.value * 100.0;
+    let is_nines = |value: f64| value >= 9999.0 && ((value + 1.0).log10().fract() < 1e-12);
+    is_nines(number.value)
+        || number.value > 9999.0 && is_nines(hundreds)
+        || number.value.fract() == 0.0 && DAYS.contains(&number.value)
 }
 
 /// Returns the median and the median deviation from it.
@@ -302,5 +312,8 @@ mod tests {
         assert_eq!(found(&pairs).1, [0.0; 0], "sixteen times the next");
         pairs[0].0 = 4_006_381_333_931.0;
         assert_eq!(found(&pairs).1, [4_006_381_333_931.0]);
+        let stands = |value| stands_for_another(Exact { value, decimals: 2, digits: 6 });
+        assert!([9999.0, 9999.99, 99_999.0, 45_058.0].into_iter().all(stands));
+        assert!(![9998.0, 12_500.0, 99.99, 45_058.5].into_iter().any(stands));
     }
 }
