@@ -9,6 +9,8 @@ use super::roles::Roles;
 
 /// Fewest rows by which a column is filled.
 const FEWEST: u64 = 12;
+/// Rows by which it is known which columns are filled.
+const MAX_ROWS: u64 = 2048;
 /// Most columns that are looked at.
 const MAX_COLUMNS: usize = 32;
 /// Fewest columns that nine of ten rows fill.
@@ -48,7 +50,7 @@ impl SparseCounts {
     }
 
     pub(super) fn row(&mut self, row: &Row) {
-        let Some(key) = self.key else { return };
+        let Some(key) = self.key.filter(|_| self.rows < MAX_ROWS) else { return };
         self.rows += 1;
         for (column, filled) in &mut self.filled {
             *filled += u64::from(!row.get(*column).is_blank());
