@@ -37,8 +37,9 @@ pub fn export<'a>(
     observer: Observer<'a>,
 ) -> Operation<'a, Vec<Exported>> {
     Box::pin(async move {
-        // A wrong request is refused before anything is noted or read.
+        // A wrong request, or an address that gets no tokens, is refused before anything is noted or read.
         check(request)?;
+        drop(context.client(context.base_url()?, request.options.concurrency)?);
         let (lists, file) =
             (request.records.join(", "), request.output.as_ref().map(|file| file.display().to_string()));
         let begun = begin_activity(context, ActivityKind::Export, &lists, file.as_deref()).await;
