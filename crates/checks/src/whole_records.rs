@@ -269,13 +269,17 @@ pub(super) fn number(cell: &Cell<'_>) -> Option<f64> {
             let text = text.trim();
             let is_plain =
                 !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','));
+            // First, because a text may be long.
+            if !is_plain {
+                return None;
+            }
             let decimals = text.rfind(['.', ',']);
             let whole = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
             let number = match decimals {
                 Some(at) => format!("{}.{}", whole(&text[..at]), &text[at + 1..]),
                 None => text.to_owned(),
             };
-            number.parse().ok().filter(|_| is_plain)
+            number.parse().ok()
         }
         _ => None,
     }

@@ -86,7 +86,7 @@ pub(super) struct Summary {
     /// The records that the file of a plan lacks, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
-    /// Keys of `[sheet]` that the template lacks and a flag or the profile has, for `check`.
+    /// Keys of `[sheet]` that the template lacks and the profile has, for `check`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defaults: Option<BTreeMap<&'static str, String>>,
     /// The values in each field, for `check` and `--dry-run`.

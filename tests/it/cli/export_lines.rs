@@ -74,11 +74,13 @@ impl Orders {
         change(self.orders.lock().unwrap().get_mut(id).unwrap());
     }
 
-    /// Returns the requested orders from this number of requests on.
+    /// Returns the requested orders from this number of requests on, sorted: several are requested at a time.
     fn requested(&self, from: usize) -> Vec<String> {
         let log = self.server.log_from(from);
         let ids = log.iter().filter_map(|seen| seen.path.strip_prefix(LIST)?.strip_prefix('/').map(str::to_owned));
-        ids.collect()
+        let mut ids: Vec<String> = ids.collect();
+        ids.sort();
+        ids
     }
 
     fn sheetport(&self, place: &Place, words: &[&str]) -> Sheetport {

@@ -49,12 +49,15 @@ fn every_field_of_the_json_output_is_documented() {
     place.write("new.csv", "SKU,Name,Price,Currency\n00001,Item 1,7.50,EUR\nN-1,Nut,1,EUR\n");
     place.write("t.toml", include_str!("../../../templates/items.toml"));
     let missing = "[missing]\nset = { status = \"inactive\" }\nwhere = 'externalId'\nat_most = \"100%\"\n";
+    fs::create_dir_all(place.path("home")).unwrap();
+    place.write("home/sheetport.toml", "[profiles.eur]\ncurrency = \"EUR\"\n");
     place.write("m.toml", format!("extends = \"items\"\n{missing}"));
     compare(
         "summary",
         &[
             json(&["check", "items.csv", "-t", "items"], 3),
             json(&["check", "staff.csv", "-t", "items"], 3),
+            json(&["check", "items.csv", "-t", "items", "--profile", "eur"], 3),
             json(&["upload", "items.csv", "-t", "items", "--dry-run"], 3),
             json(&["upload", "items.csv", "-t", "items", "--rehearse"], 3),
             json(&["upload", "items.csv", "-t", "items", "--report", "r.csv"], 3),

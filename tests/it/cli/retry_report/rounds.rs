@@ -53,9 +53,9 @@ async fn all_rounds(kind: &Kind) {
     }
 }
 
-/// The number that a row has in truth.
+/// The number that a row has in truth. They are in no order, as if nobody had dragged a cell down.
 fn truth(row: usize) -> String {
-    (row + 1).to_string()
+    (row * 7 % 25 + 1).to_string()
 }
 
 fn sheet(kind: &Kind, random: &mut fastrand::Rng) -> Sheet {
