@@ -1,6 +1,8 @@
 //! What has to work on every system, with the executable and nothing else: an upload that is killed and goes on, its report, an export, the
 //! page over HTTP, and the scheduler of the system. `tests/it`, which tries everything, needs Linux.
 
+#![allow(clippy::unwrap_used)]
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
