@@ -186,7 +186,7 @@ impl Part {
 
 /// Returns the rows that have another value than all others with the same one.
 fn dependence(from: &Values, to: &Values, (tried, records): (f64, &[u64]), roles: &Roles) -> Vec<Dependence> {
-    let field = |values: &Values| roles.mapped.iter().find(|(column, _)| *column == values.column).copied();
+    let field = |values: &Values| roles.mapped_at(values.column);
     let Some((column, field)) = field(to).or_else(|| field(from)) else { return Vec::new() };
     let mut beside = [[0_u32; MAX_VALUES]; MAX_VALUES];
     let mut both = 0_u32;
@@ -285,8 +285,7 @@ impl Dependence {
 
 #[cfg(test)]
 mod tests {
-    use sheetport_sheet::Cell;
-
+    use super::super::testing::row;
     use super::*;
 
     /// Returns the rows, from 2, with a value that another one contradicts.
@@ -298,13 +297,7 @@ mod tests {
             names: header.iter().map(|name| (*name).to_owned()).collect(),
             ..Roles::default()
         };
-        let row = |(number, texts): (u64, &Vec<&str>)| {
-            let mut row = Row::default();
-            row.clear(number);
-            texts.iter().for_each(|text| row.push(if text.is_empty() { Cell::Blank } else { Cell::Text(text) }));
-            row
-        };
-        let rows: Vec<Row> = (2..).zip(rows).map(row).collect();
+        let rows: Vec<Row> = (2..).zip(rows).map(|(number, texts)| row(number, texts)).collect();
         let mut counts = DependenceCounts::new(&roles);
         rows.iter().for_each(|row| counts.row(row));
         let found = counts.dependences(&roles);

@@ -50,6 +50,8 @@ mod sequence;
 mod shape;
 mod shifted;
 mod sparse;
+#[cfg(test)]
+mod testing;
 mod twice;
 mod whole_records;
 mod words;

@@ -35,10 +35,9 @@ fn of_pair(first: &Column, second: &Column, roles: &Roles, sample: &Sample) -> O
     });
     let readings = readings.map(|days: Vec<(usize, i32, i32)>| odd(&days, sample));
     let odd = readings.into_iter().flatten().min_by_key(Vec::len)?;
-    let field = |column: usize| roles.mapped.iter().find(|(mapped, _)| *mapped == column).copied();
-    let (column, beside, field) = match field(first.index) {
+    let (column, beside, field) = match roles.mapped_at(first.index) {
         Some((column, field)) => (column, second.index, field),
-        None => (second.index, first.index, field(second.index).map_or("", |(_, field)| field)),
+        None => (second.index, first.index, roles.mapped_at(second.index).map_or("", |(_, field)| field)),
     };
     let name = roles.name_of(beside);
     let message = |(place, start, end): (usize, i32, i32)| {
@@ -78,21 +77,16 @@ fn odd(days: &[(usize, i32, i32)], sample: &Sample) -> Option<Vec<(usize, i32, i
 
 #[cfg(test)]
 mod tests {
-    use sheetport_sheet::{Cell, Row};
+    use sheetport_sheet::Row;
 
+    use super::super::testing::row;
     use super::*;
 
     /// Returns the rows, from 2, whose dates are odd.
     fn odd_rows(rows: &[[String; 2]]) -> Vec<u64> {
         let names = ["Ordered", "Shipped"].map(str::to_owned).to_vec();
         let roles = Roles { mapped: vec![(0, "orderAt")], unmapped: vec![1], names, ..Roles::default() };
-        let row = |(number, texts): (u64, &[String; 2])| {
-            let mut row = Row::default();
-            row.clear(number);
-            texts.iter().for_each(|text| row.push(Cell::Text(text)));
-            row
-        };
-        let rows: Vec<Row> = (2..).zip(rows).map(row).collect();
+        let rows: Vec<Row> = (2..).zip(rows).map(|(number, texts)| row(number, texts)).collect();
         let mut sample = Sample::new(&roles);
         rows.iter().for_each(|row| sample.row(&roles, row));
         let found = periods(&roles, &sample);

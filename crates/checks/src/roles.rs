@@ -180,6 +180,17 @@ impl Roles {
         sent.is_some_and(|sent| !sent.agrees_with(other))
     }
 
+    /// Returns a column with its field, if the template judges it.
+    pub(super) fn mapped_at(&self, column: usize) -> Option<(usize, &'static str)> {
+        self.mapped.iter().find(|(mapped, _)| *mapped == column).copied()
+    }
+
+    /// Returns the column of a price of items, such as `purchasePrice`.
+    pub(super) fn item_price(&self, field: &str) -> Option<usize> {
+        let is_price = |quantity: &Quantity| quantity.meaning == Meaning::ItemPrice && quantity.field == field;
+        self.numbers.iter().find(|(_, quantity)| is_price(quantity)).map(|(column, _)| *column)
+    }
+
     /// Returns the name of a column.
     pub(super) fn name_of(&self, column: usize) -> &str {
         self.names.get(column).map_or("", String::as_str)

@@ -207,7 +207,8 @@ fn in_cents(all: &[f64]) -> Option<Range<usize>> {
     (is_alone && is_larger).then_some(range)
 }
 
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// Returns the upper one of two values in the middle.
+pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_unstable_by(f64::total_cmp);
     values.get(values.len() / 2).copied()

@@ -92,7 +92,7 @@ impl SelectorCounts {
             values.dedup();
             return Some(Selector { column, values });
         }
-        if roles.mapped.iter().any(|(mapped, _)| *mapped == column) {
+        if roles.mapped_at(column).is_some() {
             return None;
         }
         if self.is_free {

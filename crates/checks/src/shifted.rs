@@ -4,8 +4,8 @@
 use sheetport_findings::Code;
 
 use super::finding::OddRows;
-use super::roles::{Meaning, Roles};
-use super::runs::improbable;
+use super::roles::Roles;
+use super::runs::{improbable, median};
 use super::sample::{Part, Sample, Texts};
 
 /// Most texts that are compared with each other: those of mapped columns first.
@@ -30,7 +30,6 @@ pub(super) fn shifted(roles: &Roles, sample: &Sample) -> Option<OddRows> {
         return None;
     }
     let is_amount = |column: usize| roles.numbers.iter().any(|(number, _)| *number == column);
-    let fields = |column: usize| roles.mapped.iter().find(|(mapped, _)| *mapped == column).copied();
     let repeated = sample.columns.iter().filter(|column| column.days.is_none()).flat_map(|column| {
         let repeated = column.texts.iter().filter(|texts| (3..=sample.rows.len() / 2).contains(&texts.different));
         repeated.map(|texts| (column.index, texts))
@@ -44,8 +43,8 @@ pub(super) fn shifted(roles: &Roles, sample: &Sample) -> Option<OddRows> {
             if from_column == to_column || is_amount(*from_column) || is_number {
                 continue;
             }
-            let Some(place) = fields(*to_column).or_else(|| fields(*from_column)) else { continue };
-            let beside = if fields(*to_column).is_some() { *from_column } else { *to_column };
+            let Some(place) = roles.mapped_at(*to_column).or_else(|| roles.mapped_at(*from_column)) else { continue };
+            let beside = if roles.mapped_at(*to_column).is_some() { *from_column } else { *to_column };
             let name = roles.name_of(beside);
             let odd = displaced(&from.ids, &to.ids).into_iter().filter_map(|at| Some(*sample.rows.get(at)?));
             let message =
@@ -104,8 +103,8 @@ fn displaced(from: &[u16], to: &[u16]) -> Vec<usize> {
 /// Returns the prices that are out of proportion to their costs, and in proportion to those of the row above or below.
 pub(super) fn shifted_prices(roles: &Roles, sample: &Sample) -> Option<OddRows> {
     let amounts = |field: &str| {
-        let (index, _) = roles.numbers.iter().find(|(_, it)| it.meaning == Meaning::ItemPrice && it.field == field)?;
-        Some((*index, sample.column(*index)?.numbers.as_ref()?.as_slice()))
+        let index = roles.item_price(field)?;
+        Some((index, sample.column(index)?.numbers.as_ref()?.as_slice()))
     };
     let ((column, prices), (cost, costs)) = (amounts("price")?, amounts("purchasePrice")?);
     let odd = displaced_amounts(prices, costs);
@@ -120,13 +119,9 @@ fn displaced_amounts(prices: &[Option<f64>], costs: &[Option<f64>]) -> Vec<usize
         let pair = prices.get(at).copied().flatten().zip(costs.get(beside?).copied().flatten());
         pair.filter(|(price, cost)| *price > 0.0 && *cost > 0.0).map(|(price, cost)| (price / cost).ln())
     };
-    let median = |mut values: Vec<f64>| {
-        values.sort_unstable_by(f64::total_cmp);
-        values.get(values.len() / 2).copied()
-    };
     let own: Vec<f64> = (0..prices.len()).filter_map(|at| ratio(at, Some(at))).collect();
-    let Some(usual) = median(own.clone()).filter(|_| own.len() >= FEWEST) else { return Vec::new() };
-    let deviation = median(own.iter().map(|ratio| (ratio - usual).abs()).collect()).unwrap_or(f64::MAX);
+    let Some(usual) = median(own.iter().copied()).filter(|_| own.len() >= FEWEST) else { return Vec::new() };
+    let deviation = median(own.iter().map(|ratio| (ratio - usual).abs())).unwrap_or(f64::MAX);
     if deviation >= UNSTEADY {
         return Vec::new();
     }

@@ -65,7 +65,7 @@ impl SparseCounts {
         let are_nearly_all = |rows: u64| rows * 10 >= self.rows * 9;
         let filled = self.filled.iter().filter(|(_, rows)| are_nearly_all(*rows));
         let filled: Vec<usize> = filled.map(|(column, _)| *column).collect();
-        let field = roles.mapped.iter().find(|(column, _)| *column == key).map_or("", |(_, field)| field);
+        let field = roles.mapped_at(key).map_or("", |(_, field)| field);
         let (have_digits, have_no_space) = (are_nearly_all(self.with_digit), are_nearly_all(self.without_space));
         (filled.len() >= FEWEST_FILLED).then_some(Sparse { key, field, filled, have_digits, have_no_space })
     }

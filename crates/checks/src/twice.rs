@@ -47,8 +47,7 @@ pub(super) fn twice(roles: &Roles, sample: &Sample) -> Option<OddRows> {
 
 #[cfg(test)]
 mod tests {
-    use sheetport_sheet::{Cell, Row};
-
+    use super::super::testing::row;
     use super::*;
 
     #[test]
@@ -62,12 +61,8 @@ mod tests {
         let found = |documents: &[u64]| {
             let mut sample = Sample::new(&roles);
             for (number, document) in (2..).zip(documents) {
-                let mut row = Row::default();
-                row.clear(number);
-                row.push(Cell::Text(&format!("GI-{document}")));
-                row.push(Cell::Text(&format!("{}", document % 5)));
-                row.push(Cell::Text("pc"));
-                sample.row(&roles, &row);
+                let texts = [format!("GI-{document}"), (document % 5).to_string(), "pc".to_owned()];
+                sample.row(&roles, &row(number, &texts));
             }
             twice(&roles, &sample).map_or(0, |odd| odd.len())
         };

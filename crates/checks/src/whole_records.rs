@@ -155,7 +155,7 @@ impl RecordCounts {
     fn end(&mut self, roles: &Roles) {
         let Some(current) = self.current.take() else { return };
         let key = self.group.first().copied().unwrap_or_default();
-        let field = roles.mapped.iter().find(|(column, _)| *column == key).map_or("", |(_, field)| field);
+        let field = roles.mapped_at(key).map_or("", |(_, field)| field);
         let odd = |message: String, is_warning: bool| OddRecord {
             hash: current.hash,
             group: self.group.clone(),
@@ -287,6 +287,7 @@ pub(super) fn number(cell: &Cell<'_>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::row;
     use super::*;
     use crate::roles::Quantity;
 
@@ -301,13 +302,7 @@ mod tests {
             names: ["Order", "Qty", "Price", "Total", "Lines", "Pos"].map(str::to_owned).to_vec(),
             ..Roles::default()
         };
-        let row = |(number, texts): (u64, &[String; 6])| {
-            let mut row = Row::default();
-            row.clear(number);
-            texts.iter().for_each(|text| row.push(if text.is_empty() { Cell::Blank } else { Cell::Text(text) }));
-            row
-        };
-        let rows: Vec<Row> = (2..).zip(rows).map(row).collect();
+        let rows: Vec<Row> = (2..).zip(rows).map(|(number, texts)| row(number, texts)).collect();
         let mut counts = RecordCounts::new(&roles);
         rows.iter().for_each(|row| counts.row(&roles, row));
         let found = counts.odd(&roles);

@@ -1,11 +1,10 @@
 //! Exports and runs of jobs in the ledger, for the list of what was done. What can't be noted stops nothing.
 
 use futures_util::future::BoxFuture;
-use sheetport_ledger::{Activity, ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
+use sheetport_ledger::{ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
 
 use super::context::Context;
 use super::error::Error;
-use crate::operation::Operation;
 
 /// Notes that an export or a job begins, in the ledger, which is created if there is none. Returns its number for [`end_activity`].
 pub fn begin_activity<'a>(
@@ -45,15 +44,5 @@ pub fn end_activity(
             Ok::<(), Error>(())
         };
         let _ = noted.await.inspect_err(|error| tracing::warn!(%error, "`runs` will not list the end"));
-    })
-}
-
-/// Returns the newest exports and runs of jobs, newest first, at most `limit`. With `file`, those of files whose path contains this text.
-pub fn list_activities<'a>(context: &'a Context, file: Option<&'a str>, limit: usize) -> Operation<'a, Vec<Activity>> {
-    Box::pin(async move {
-        let ledger = context.readable_ledger().await?;
-        let activities = ledger.activities(file, limit).await?;
-        ledger.close().await;
-        Ok(activities)
     })
 }

@@ -49,7 +49,7 @@ mod sheet_keys;
 pub mod templates;
 pub mod uploads;
 
-pub use activities::{begin_activity, end_activity, list_activities};
+pub use activities::{begin_activity, end_activity};
 pub use approval::{Approval, LeftOutRows};
 pub use command_line::{CommandLine, DEFAULT_PROFILE, Given, quoted, with_login};
 pub use context::{Context, Defaults, ProfileOptions};
@@ -69,7 +69,9 @@ pub use runs::apply::{Apply, PlanTarget, apply, discard_plan};
 pub use runs::backup::{Backup, backup};
 pub use runs::check_runs::{Checked, check_runs};
 pub use runs::erase::{ErasedKey, erase_key};
-pub use runs::list_runs::{ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, show_run};
+pub use runs::list_runs::{
+    ListedRun, RunDetails, RunFilter, RunStatus, list_existing_runs, list_runs, list_runs_and_activities, show_run,
+};
 pub use runs::next_step::{Continued, NextStep, next_step};
 pub use runs::prune::{Pruned, prune};
 pub use runs::resolve::{Resolved, Resolving};

@@ -46,14 +46,8 @@ pub(super) async fn run(args: &Runs, settings: &Settings) -> Result<Exit, Failur
 
 async fn list(args: &Runs, settings: &Settings) -> Result<Exit, Failure> {
     let filter = RunFilter { file: args.file.as_deref(), record: args.record.as_deref(), status: args.state };
-    let runs = operations::list_runs(&settings.context, filter, args.limit as usize).await?;
-    // A kind of record and a state are those of uploads.
-    let activities = match (args.state, &args.record) {
-        (None, None) => {
-            operations::list_activities(&settings.context, args.file.as_deref(), args.limit as usize).await?
-        }
-        _ => Vec::new(),
-    };
+    let (runs, activities) =
+        operations::list_runs_and_activities(&settings.context, filter, args.limit as usize).await?;
     let is_filtered = args.file.is_some() || args.record.is_some() || args.state.is_some();
     if settings.output.json {
         let of = |kind| activities::as_json(&activities, kind);

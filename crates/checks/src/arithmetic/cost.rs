@@ -5,8 +5,9 @@ use sheetport_sheet::Row;
 
 use super::numbers::{Notations, Table};
 use crate::finding::Finding;
-use crate::roles::{Meaning, Quantity, Roles};
+use crate::roles::Roles;
 
+const PRICE: &str = "price";
 /// Fewest rows by which one price is below its cost and the others are not.
 const FEWEST: usize = 20;
 /// Fewest rows by which nine of ten prices below their cost are exchanged with it.
@@ -18,7 +19,6 @@ const FEWEST_MIXED: usize = 10;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Margin {
     price: usize,
-    field: &'static str,
     cost: usize,
     is_one_free: bool,
     are_few: bool,
@@ -28,12 +28,8 @@ pub(super) struct Margin {
 
 /// Returns the margin of the items of a sheet with price and cost, if some of them have none.
 pub(super) fn margin(roles: &Roles, table: &Table) -> Option<Margin> {
-    let column = |field: &str| {
-        let of_field = |quantity: &Quantity| quantity.meaning == Meaning::ItemPrice && quantity.field == field;
-        roles.numbers.iter().find(|(_, quantity)| of_field(quantity))
-    };
-    let ((price, quantity), (cost, _)) = (column("price")?, column("purchasePrice")?);
-    let pairs = table.column(*price)?.values.iter().zip(&table.column(*cost)?.values);
+    let (price, cost) = (roles.item_price(PRICE)?, roles.item_price("purchasePrice")?);
+    let pairs = table.column(price)?.values.iter().zip(&table.column(cost)?.values);
     let pairs = pairs.filter_map(|(price, cost)| Some(((*price)?.value, (*cost)?.value)));
     // The only price of zero beside a cost is the result of a look-up that found nothing.
     let free = pairs.clone().filter(|(price, cost)| *price == 0.0 && *cost > 0.0).count();
@@ -46,7 +42,7 @@ pub(super) fn margin(roles: &Roles, table: &Table) -> Option<Margin> {
     let many = (are_exchanged || are_mixed).then_some((below, all));
     let are_few = are_few || all >= FEWEST && below * 20 <= all && are_single_exchanges(&compared);
     let is_one_free = free == 1 && all >= FEWEST;
-    let margin = Margin { price: *price, field: quantity.field, cost: *cost, is_one_free, are_few, many };
+    let margin = Margin { price, cost, is_one_free, are_few, many };
     (margin.many.is_some() || are_few || is_one_free).then_some(margin)
 }
 
@@ -89,7 +85,7 @@ impl Margin {
         Some(Finding {
             code,
             column: self.price,
-            field: self.field,
+            field: PRICE,
             value: shown(self.price),
             message,
             remedy: remedy.to_owned(),
@@ -102,6 +98,7 @@ impl Margin {
 mod tests {
     use super::super::numbers::of_pairs;
     use super::*;
+    use crate::roles::{Meaning, Quantity};
 
     /// Returns the prices that are below cost.
     fn below(pairs: &[(f64, f64)]) -> Vec<f64> {

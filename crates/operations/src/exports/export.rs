@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Instant, SystemTime};
 
-use sheetport_client::{self as client, KnownSizes, Pace, PageSize};
+use sheetport_client::{self as client, Client, KnownSizes, Pace, PageSize};
 use sheetport_datasets::{self as datasets, HAS_PARQUET};
 use sheetport_export::{self as export, ChangesFile, Clock, Exported, Format, Job, Output, Since, Template};
 use sheetport_files::absolute_path::absolute;
@@ -39,11 +39,12 @@ pub fn export<'a>(
     Box::pin(async move {
         // A wrong request, or an address that gets no tokens, is refused before anything is noted or read.
         check(request)?;
-        drop(context.client(context.base_url()?, request.options.concurrency)?);
+        let base_url = context.base_url()?.trim_end_matches('/');
+        let client = context.client(base_url, request.options.concurrency)?;
         let (lists, file) =
             (request.records.join(", "), request.output.as_ref().map(|file| file.display().to_string()));
         let begun = begin_activity(context, ActivityKind::Export, &lists, file.as_deref()).await;
-        let exported = export_anywhere(context, request, observer).await;
+        let exported = export_anywhere(context, request, client, observer).await;
         let (outcome, count, note) = end_of(&exported);
         end_activity(context, begun, outcome, count, note).await;
         exported
@@ -69,6 +70,7 @@ fn end_of(exported: &Result<Vec<Exported>, Error>) -> (ActivityOutcome, Option<u
 fn export_anywhere<'a>(
     context: &'a Context,
     request: &'a ExportRequest,
+    client: Client,
     observer: Observer<'a>,
 ) -> Operation<'a, Vec<Exported>> {
     Box::pin(async move {
@@ -77,7 +79,7 @@ fn export_anywhere<'a>(
                 let message = format!("{} is in object storage, but the records are not", changes.display());
                 return Err(Error::invalid(message, "write both to the same bucket"));
             }
-            return export_to_files(context, request, None, observer).await;
+            return export_to_files(context, request, client, None, observer).await;
         };
         if request.latest.is_some() {
             let message = "--latest is a symbolic link, which object storage does not have";
@@ -93,7 +95,7 @@ fn export_anywhere<'a>(
             return Err(Error::invalid(message, "name a file in the same folder"));
         }
         let local = ExportRequest { output, changes, ..request.clone() };
-        let exported = export_to_files(context, &local, Some(&staging), observer).await;
+        let exported = export_to_files(context, &local, client, Some(&staging), observer).await;
         let mut exported = exported.map_err(|error| error.in_words(|text| staging.shown_in(text)))?;
         staging.publish(&mut exported).await?;
         Ok(exported)
@@ -104,6 +106,7 @@ fn export_anywhere<'a>(
 async fn export_to_files(
     context: &Context,
     request: &ExportRequest,
+    mut client: Client,
     staging: Option<&Staging>,
     observer: Observer<'_>,
 ) -> Result<Vec<Exported>, Error> {
@@ -118,7 +121,6 @@ async fn export_to_files(
         }
         before.push(known);
     }
-    let mut client = context.client(base_url, request.options.concurrency)?;
     if let Some(language) = &request.options.language {
         client = client.with_language(language)?;
     }

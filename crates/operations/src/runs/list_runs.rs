@@ -1,6 +1,6 @@
 //! The history of runs.
 
-use sheetport_ledger::{self as ledger, Accounting, Action, Ledger, Run, RunEvent, RunId, RunState};
+use sheetport_ledger::{self as ledger, Accounting, Action, Activity, Ledger, Run, RunEvent, RunId, RunState};
 use sheetport_values::date::local_minute;
 
 use super::super::context::Context;
@@ -121,7 +121,31 @@ pub enum ListedRun {
 /// Returns the newest matching runs, newest first, at most `limit`. Unreadable runs match unless the filter requires another
 /// state.
 pub fn list_runs<'a>(context: &'a Context, filter: RunFilter<'a>, limit: usize) -> Operation<'a, Vec<ListedRun>> {
-    Box::pin(async move { newest_of(context.readable_ledger().await?, filter, limit).await })
+    Box::pin(async move {
+        let ledger = context.readable_ledger().await?;
+        let runs = newest_of(&ledger, filter, limit).await?;
+        ledger.close().await;
+        Ok(runs)
+    })
+}
+
+/// Returns what [`list_runs`] does, and the newest exports and runs of jobs, newest first, at most `limit`. None of these with a filter by kind of
+/// record or state, which are those of uploads.
+pub fn list_runs_and_activities<'a>(
+    context: &'a Context,
+    filter: RunFilter<'a>,
+    limit: usize,
+) -> Operation<'a, (Vec<ListedRun>, Vec<Activity>)> {
+    Box::pin(async move {
+        let ledger = context.readable_ledger().await?;
+        let runs = newest_of(&ledger, filter, limit).await?;
+        let activities = match (filter.status, filter.record) {
+            (None, None) => ledger.activities(filter.file, limit).await?,
+            _ => Vec::new(),
+        };
+        ledger.close().await;
+        Ok((runs, activities))
+    })
 }
 
 /// Like [`list_runs`], but returns no runs instead of creating a missing ledger.
@@ -132,21 +156,20 @@ pub fn list_existing_runs<'a>(
 ) -> Operation<'a, Vec<ListedRun>> {
     Box::pin(async move {
         match context.has_ledger() {
-            true => newest_of(context.readable_ledger().await?, filter, limit).await,
+            true => list_runs(context, filter, limit).await,
             false => Ok(Vec::new()),
         }
     })
 }
 
-async fn newest_of(ledger: Ledger, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
+async fn newest_of(ledger: &Ledger, filter: RunFilter<'_>, limit: usize) -> Result<Vec<ListedRun>, Error> {
     let mut runs = Vec::new();
     let mut ids = ledger.run_ids();
     while runs.len() < limit
         && let Some(id) = ids.next().await?
     {
-        runs.extend(listed(&ledger, id, filter).await?);
+        runs.extend(listed(ledger, id, filter).await?);
     }
-    ledger.close().await;
     Ok(runs)
 }
 
