@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use sheetport_client::auth::TokenFile;
 use sheetport_language::{self as language, message, say};
 use sheetport_operations::{self as operations, InputFile, LocalService, ReportRequest};
 use sheetport_report::{CsvForm, RowFilter};
@@ -74,7 +75,9 @@ pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, F
     if demo.review {
         let file = Some(InputFile::at(&price_list));
         let page = Page { listen: SocketAddr::from(([127, 0, 0, 1], 0)), no_open: demo.no_open };
-        review::serve(service.context.clone(), file, page, output).await?;
+        let context = service.context.clone();
+        let token_file = TokenFile::of(&context.home, &context.profile);
+        review::serve((context, token_file), file, page, output).await?;
         service.stop().await?;
         return Ok(Exit::Done);
     }

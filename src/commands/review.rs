@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use futures_util::FutureExt;
 use serde_json::json;
+use sheetport_client::auth::TokenFile;
 use sheetport_language::say;
 use sheetport_ledger::user_name;
 use sheetport_operations::{self as operations, Context, InputFile};
@@ -30,7 +31,9 @@ pub(super) async fn run(args: &Review, settings: &Settings) -> Result<Exit, Fail
         return Err(Failure::new(ErrorCode::Usage, message, "check its name and permissions"));
     }
     let page = Page { listen: args.listen, no_open: args.no_open };
-    serve(settings.context.with_defaults(args.of_sheet.keys()), file, page, settings.output).await
+    let token_file = settings.token_file.in_keyring(settings.keyring)?;
+    let context = settings.context.with_defaults(args.of_sheet.keys());
+    serve((context, token_file), file, page, settings.output).await
 }
 
 /// Where the page is served, and whether a browser is opened.
@@ -40,9 +43,9 @@ pub(super) struct Page {
     pub no_open: bool,
 }
 
-/// Serves the page until Ctrl-C.
+/// Serves the page until Ctrl-C. Tokens that are entered there go to the file.
 pub(super) async fn serve(
-    context: Context,
+    context: (Context, TokenFile),
     file: Option<InputFile>,
     page: Page,
     output: Output,

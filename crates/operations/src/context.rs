@@ -181,6 +181,31 @@ impl Context {
         }
     }
 
+    /// Returns the context with the address and the tokens that are stored now, unless others were chosen for this command.
+    pub fn with_stored_access(&self) -> Context {
+        let file = TokenFile::of(&self.home, &self.profile);
+        let choice = Choice {
+            environment: &self.environment,
+            address: self.named_address().filter(|address| address.from != AddressOrigin::Login),
+            fallback: None,
+            file: &file,
+            prefers_stored: self.is_profile_chosen,
+            home: &self.home,
+            uses_tokens: true,
+        };
+        self.clone().with_access(choice.make())
+    }
+
+    /// Returns the context with tokens that the service has accepted and `file` has stored.
+    pub fn signed_in(&self, base_url: String, credentials: Credentials, file: &TokenFile) -> Context {
+        self.clone().with_access(Chosen {
+            address: Some(NamedAddress { address: base_url, from: AddressOrigin::Login }),
+            credentials: Credentials { file: Some(file.clone()), ..credentials },
+            tokens: Some(TokenOrigin::of_login(file)),
+            withheld: None,
+        })
+    }
+
     /// Returns the connection options to store with a run.
     pub(super) fn run_connection(&self) -> RunConnection {
         let ConnectOptions { ca_file, client_cert, proxy, insecure_http, is_direct: _ } = &self.chosen_connection;

@@ -58,6 +58,12 @@ impl Edits {
         self.of_row(sheet, row).is_some_and(|row| row.is_left_out)
     }
 
+    /// Returns the rows of a sheet that a person has left out, in no order.
+    pub fn left_out(&self, sheet: usize) -> impl Iterator<Item = u64> {
+        let is_out = move |((of, _), row): &(&(usize, u64), &EditedRow)| *of == sheet && row.is_left_out;
+        self.rows.iter().filter(is_out).map(|((_, number), _)| *number)
+    }
+
     /// Replaces the edited cells of a row.
     pub fn apply(&self, sheet: usize, row: &mut Row) {
         let Some(edited) = self.of_row(sheet, row.number) else { return };

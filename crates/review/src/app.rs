@@ -1,8 +1,9 @@
 //! State shared by all requests.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use sheetport_client::auth::TokenFile;
 use sheetport_ledger::RunId;
 use sheetport_operations::{Context, InputFile};
 
@@ -13,7 +14,9 @@ use super::session::{Sending, Session};
 const MAX_SESSIONS: usize = 20;
 
 pub(super) struct App {
-    pub context: Context,
+    context: RwLock<Arc<Context>>,
+    /// Where tokens that are entered on the page are stored.
+    pub token_file: TokenFile,
     /// The name of the person, for the ledger.
     pub who: String,
     pub access: Arc<Access>,
@@ -33,15 +36,32 @@ struct Sessions {
 }
 
 impl App {
-    pub(super) fn new(context: Context, who: String, access: Arc<Access>, given: Option<InputFile>) -> App {
+    pub(super) fn new(
+        (context, token_file): (Context, TokenFile),
+        who: String,
+        access: Arc<Access>,
+        given: Option<InputFile>,
+    ) -> App {
         let sessions = Sessions { given, ..Sessions::default() };
         let sessions = Mutex::new(sessions);
-        App { context, who, access, sessions, runs: Mutex::default(), deciding: tokio::sync::Mutex::default() }
+        let context = RwLock::new(Arc::new(context));
+        let (runs, deciding) = (Mutex::default(), tokio::sync::Mutex::default());
+        App { context, token_file, who, access, sessions, runs, deciding }
+    }
+
+    /// Returns the service, the credentials and the folders, as they are now.
+    pub(super) fn context(&self) -> Arc<Context> {
+        Arc::clone(&self.context.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Uses another service or other credentials from now on. What is under way goes on with the old ones.
+    pub(super) fn set_context(&self, context: Context) {
+        *self.context.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(context);
     }
 
     /// Opens a file for review and returns its number.
     pub(super) fn open(&self, file: InputFile) -> Result<u64, Failure> {
-        let session = Session::open(&self.context, file, &self.who)?;
+        let session = Session::open(&self.context(), file, &self.who)?;
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.last += 1;
         let number = sessions.last;

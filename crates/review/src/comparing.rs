@@ -57,7 +57,7 @@ async fn compare(
     };
     let pace = ComparePace { rate, concurrency: DEFAULT_CONCURRENCY };
     let compared: ServiceDifference =
-        compare_with_service(&app.context, input, keep_lines, pace, &progress, &observer).await?;
+        compare_with_service(&app.context(), input, keep_lines, pace, &progress, &observer).await?;
     let notes = notes.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok(view::difference(&compared, &notes))
 }

@@ -44,13 +44,14 @@ pub(super) fn start(app: &Arc<App>, session: &Arc<Session>, request: &LookReques
 pub(super) fn forget(app: &App, session: &Session) -> Result<(), Failure> {
     let old = session.look().take();
     if let Some(look) = old {
-        Handle::current().block_on(discard_plan(&app.context, look.plan.run))?;
+        Handle::current().block_on(discard_plan(&app.context(), look.plan.run))?;
     }
     Ok(())
 }
 
 fn look(app: &App, session: &Session, rate: Option<Speed>, keep_lines: bool, work: &Work) -> Result<Value, Failure> {
-    let (context, handle) = (&app.context, Handle::current());
+    let (context, handle) = (app.context(), Handle::current());
+    let context = context.as_ref();
     session.take_edits_of_others(context)?;
     session.save_template(context)?;
     forget(app, session)?;

@@ -218,7 +218,7 @@ fn send_approved(
     work: &Work,
 ) -> Result<Finished, Failure> {
     // An edit of somebody else belongs to another look.
-    session.take_edits_of_others(&app.context)?;
+    session.take_edits_of_others(&app.context())?;
     let marks = approved(session, plan)?;
     let report = report_path(app, &session.file.name)?;
     let apply = Apply {
@@ -229,13 +229,14 @@ fn send_approved(
         sending: SendOptions { report: Some(&report), rate, ..SendOptions::default() },
     };
     let observer = |event: Event<'_>| work.note(event);
-    let sent = operations::apply(&app.context, apply, Box::pin(work.interrupt()), &observer);
+    let context = app.context();
+    let sent = operations::apply(&context, apply, Box::pin(work.interrupt()), &observer);
     let handle = Handle::current();
     let finished = handle.block_on(sent);
     // What was approved is stored by now: another approval needs another plan.
     *session.look() = None;
     if finished.is_err() {
-        handle.block_on(operations::discard_plan(&app.context, plan.run))?;
+        handle.block_on(operations::discard_plan(&app.context(), plan.run))?;
     }
     Ok(finished?)
 }
@@ -247,7 +248,8 @@ fn send(
     rate: Option<Speed>,
     work: &Work,
 ) -> Result<Value, Failure> {
-    let context = &app.context;
+    let context = app.context();
+    let context = context.as_ref();
     let template = session.save_template(context)?;
     let state = session.state().clone();
     let finished = if let Some(again) = request.again {
@@ -295,7 +297,8 @@ fn send(
 }
 
 fn again_of_run(app: &App, run: RunId, again: Again, rate: Option<Speed>, work: &Work) -> Result<Finished, Failure> {
-    let (context, handle) = (&app.context, Handle::current());
+    let (context, handle) = (app.context(), Handle::current());
+    let context = context.as_ref();
     let observer = |event: Event<'_>| work.note(event);
     let options = SendOptions { rate, ..SendOptions::default() };
     Ok(match again {
@@ -316,13 +319,13 @@ fn command_again(app: &App, run: RunId, again: Again, rate: Option<Speed>) -> St
         Again::Rest => "resume",
         Again::Failed => "retry",
     };
-    CommandLine::new(&app.context, name).run(run).flag("rate", rate.map(|rate| rate.to_string())).to_string()
+    CommandLine::new(&app.context(), name).run(run).flag("rate", rate.map(|rate| rate.to_string())).to_string()
 }
 
 /// Returns the equivalent command line.
 fn command(app: &App, session: &Session, template: &str, finished: &Finished, request: &SendRequest) -> String {
     let state = session.state();
-    let command = CommandLine::new(&app.context, "upload").file(&session.file.name).short('t', "template", template);
+    let command = CommandLine::new(&app.context(), "upload").file(&session.file.name).short('t', "template", template);
     let command = command.flag("sheet", state.reading.sheet.as_ref());
     let keys = state.reading.keys().into_iter();
     let command = keys.fold(command, |command, (name, value)| command.flag(name, Some(value)));
@@ -336,7 +339,7 @@ fn command(app: &App, session: &Session, template: &str, finished: &Finished, re
 
 /// Returns the path of the report of a file, in a folder that only this user can read.
 fn report_path(app: &App, file: &Path) -> Result<PathBuf, Failure> {
-    let folder = operations::reports_folder(&app.context)?;
+    let folder = operations::reports_folder(&app.context())?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     Ok(operations::unused(&folder.join(format!("{stem}.report.xlsx"))))
 }

@@ -10,6 +10,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use futures_util::future::BoxFuture;
+use sheetport_client::auth::TokenFile;
 use sheetport_operations::{self as operations, Context, InputFile, TemporaryFolder};
 use sheetport_web as web;
 use tokio::net::TcpListener;
@@ -34,12 +35,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Prepares the page for `context`. `who` edits; `file` is opened first.
+    /// Prepares the page for `context`; tokens that are entered there go to `token_file`. `who` edits; `file` is opened first.
     ///
     /// # Errors
     /// If the listener has no address, or the system no random numbers.
     pub fn new(
-        context: Context,
+        context: (Context, TokenFile),
         who: String,
         file: Option<InputFile>,
         listener: TcpListener,
@@ -94,6 +95,8 @@ impl Server {
 fn router(app: Arc<App>) -> Router {
     let private = Router::new()
         .route("/api/start", get(handlers::start::start))
+        .route("/api/service", get(handlers::service::known))
+        .route("/api/login", post(handlers::service::login))
         .route("/api/files", post(handlers::start::drop_file).layer(DefaultBodyLimit::disable()))
         .route("/api/reviews/{id}", get(handlers::sheet::review))
         .route("/api/reviews/{id}/reading", post(handlers::sheet::change_reading))
@@ -107,6 +110,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/api/reviews/{id}/causes/{cause}/fixes", get(handlers::causes::fixes))
         .route("/api/reviews/{id}/causes/{cause}/preview", post(handlers::causes::preview_fix))
         .route("/api/reviews/{id}/causes/{cause}/fix", post(handlers::causes::fix))
+        .route("/api/reviews/{id}/left-out", get(handlers::causes::left_out))
         .route("/api/reviews/{id}/remember", get(handlers::causes::can_remember).post(handlers::causes::remember))
         .route("/api/reviews/{id}/edits", post(handlers::edits::edit))
         .route("/api/reviews/{id}/undo", post(handlers::edits::undo))

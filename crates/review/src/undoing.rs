@@ -40,7 +40,8 @@ pub(super) fn start(app: &Arc<App>, run: RunId, undo: RunId) -> Result<(), Failu
 }
 
 fn plan_undo(app: &App, run: RunId, work: &Work) -> Result<Value, Failure> {
-    let (context, handle) = (&app.context, Handle::current());
+    let (context, handle) = (app.context(), Handle::current());
+    let context = context.as_ref();
     let observer = |event: Event<'_>| work.note(event);
     let request = Undo { run, rows: None, output: None, sending: SendOptions::default() };
     let planned = handle.block_on(async {
@@ -56,7 +57,8 @@ fn plan_undo(app: &App, run: RunId, work: &Work) -> Result<Value, Failure> {
 }
 
 fn send(app: &App, undo: RunId, work: &Work) -> Result<Value, Failure> {
-    let (context, handle) = (&app.context, Handle::current());
+    let (context, handle) = (app.context(), Handle::current());
+    let context = context.as_ref();
     let observer = |event: Event<'_>| work.note(event);
     let apply = Apply {
         target: PlanTarget::Run(undo),
@@ -75,7 +77,7 @@ fn send(app: &App, undo: RunId, work: &Work) -> Result<Value, Failure> {
 /// # Errors
 /// If the ledger can't be written.
 pub(super) fn forget(app: &App, run: RunId, undo: RunId) -> Result<(), Failure> {
-    Handle::current().block_on(discard_plan(&app.context, undo))?;
+    Handle::current().block_on(discard_plan(&app.context(), undo))?;
     app.run(run).set_idle();
     Ok(())
 }

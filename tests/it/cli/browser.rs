@@ -149,6 +149,7 @@ impl Browser {
             "Tab" => (9, ""),
             "Escape" => (27, ""),
             "Space" => (32, " "),
+            "Delete" => (46, ""),
             "ArrowLeft" => (37, ""),
             "ArrowUp" => (38, ""),
             "ArrowRight" => (39, ""),

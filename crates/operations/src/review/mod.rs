@@ -31,8 +31,8 @@ pub use run_result::{RunResult, run_result};
 pub use service_difference::{ServiceDifference, compare_with_service, pace};
 pub use sheet::{Extent, OpenSheet, Reading, RowStore, open_sheet};
 pub use template::{
-    Draft, DraftOrigin, FieldChoice, FieldReason, MappedColumn, MappedField, Mapping, OpenField, TemplateEdit,
-    TemplateMistake, mapping, mistakes, propose,
+    ColumnLook, Draft, DraftOrigin, FieldChoice, FieldReason, MappedColumn, MappedField, Mapping, OpenField,
+    TemplateEdit, TemplateMistake, ValueLook, column_looks, mapping, mistakes, propose,
 };
 
 /// Maximum number of refused records shown as problems.

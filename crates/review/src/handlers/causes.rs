@@ -10,29 +10,65 @@ use sheetport_operations::review::{CauseRows, Fix, NotRemembered};
 
 use super::super::app::App;
 use super::super::http::{Failure, Posted};
-use super::super::session::Session;
+use super::super::session::{self, Session};
 use super::super::view;
-use super::sheet::Window;
 use super::{Answer, MAX_ROWS, blocking, change, ok};
 
 pub(crate) async fn cause_rows(
     State(app): State<Arc<App>>,
     Path((id, cause)): Path<(u64, usize)>,
-    Query(window): Query<Window>,
+    Query(window): Query<CauseWindow>,
 ) -> Answer {
     let value = blocking(move || {
         let state = app.session(id)?.state().clone();
         let Some(checked) = state.checked.as_deref() else { return Ok(json!({"rows": [], "total": 0})) };
-        let problems = checked.of_cause(cause);
-        let from = usize::try_from(window.from).unwrap_or(usize::MAX).min(problems.len());
-        let end = (from + window.count.min(MAX_ROWS)).min(problems.len());
-        let mut numbers: Vec<u64> = problems[from..end].iter().map(|problem| problem.row).collect();
+        let value = window.value.as_deref();
+        let rows = CauseRows { sheet: checked, rows: &state.sheet.rows, log: &state.log, cause, value };
+        let mut numbers: Vec<u64> = rows.problems()?.iter().map(|problem| problem.row).collect();
         numbers.dedup();
-        let rows = state.sheet.rows.numbered(&numbers)?;
-        let rows = rows.iter().map(|row| view::row(row, state.sheet.sheet, state.log.current(), Some(checked), false));
-        Ok(json!({"from": from, "rows": rows.collect::<Vec<_>>(), "total": problems.len()}))
+        window_of(&state, &numbers, &window)
     });
     Ok(ok(value.await?))
+}
+
+/// Returns the rows that are left out, by the template or by a person.
+pub(crate) async fn left_out(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Query(window): Query<CauseWindow>,
+) -> Answer {
+    let value = blocking(move || {
+        let state = app.session(id)?.state().clone();
+        let numbers = state.checked.as_deref().map(|checked| checked.left_out(state.log.current()));
+        window_of(&state, &numbers.unwrap_or_default(), &window)
+    });
+    Ok(ok(value.await?))
+}
+
+/// Returns a window of the rows with these numbers.
+fn window_of(state: &session::State, numbers: &[u64], window: &CauseWindow) -> Result<Value, Failure> {
+    let from = usize::try_from(window.from).unwrap_or(usize::MAX).min(numbers.len());
+    let end = (from + window.count.min(MAX_ROWS)).min(numbers.len());
+    let rows = state.sheet.rows.numbered(&numbers[from..end])?;
+    let (edits, checked) = (state.log.current(), state.checked.as_deref());
+    let rows = rows.iter().map(|row| view::row(row, state.sheet.sheet, edits, checked, false));
+    Ok(json!({"from": from, "rows": rows.collect::<Vec<_>>(), "total": numbers.len()}))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CauseWindow {
+    #[serde(default)]
+    from: u64,
+    #[serde(default)]
+    count: usize,
+    /// The text of the cells.
+    value: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct WantedValue {
+    /// The text of the cells.
+    value: Option<String>,
 }
 
 /// A fix in the notation of the page.
@@ -73,12 +109,14 @@ pub(crate) struct WantedFix {
     fix: NamedFix,
     /// The revision whose check numbered the causes.
     revision: Option<u64>,
+    /// The text of the cells that are meant.
+    value: Option<String>,
 }
 
 /// Runs `work` on the rows of a cause.
 fn with_cause<T>(
     session: &Session,
-    cause: usize,
+    (cause, value): (usize, Option<&str>),
     revision: Option<u64>,
     work: impl FnOnce(&CauseRows<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -87,15 +125,19 @@ fn with_cause<T>(
     let Some(checked) = state.checked.as_deref().filter(|_| is_current) else {
         return Err(Failure::new(StatusCode::CONFLICT, "the rows were checked again meanwhile"));
     };
-    work(&CauseRows { sheet: checked, rows: &state.sheet.rows, log: &state.log, cause })
+    work(&CauseRows { sheet: checked, rows: &state.sheet.rows, log: &state.log, cause, value })
 }
 
-pub(crate) async fn fixes(State(app): State<Arc<App>>, Path((id, cause)): Path<(u64, usize)>) -> Answer {
+pub(crate) async fn fixes(
+    State(app): State<Arc<App>>,
+    Path((id, cause)): Path<(u64, usize)>,
+    Query(WantedValue { value: wanted }): Query<WantedValue>,
+) -> Answer {
     let value = blocking(move || {
         let session = app.session(id)?;
-        with_cause(&session, cause, None, |rows| {
+        with_cause(&session, (cause, wanted.as_deref()), None, |rows| {
             let choices: Vec<Value> = rows.choices()?.iter().map(view::fix_choice).collect();
-            Ok(json!({"choices": choices, "allowed": rows.allowed()}))
+            Ok(json!({"choices": choices, "allowed": rows.allowed(), "values": rows.values()?}))
         })
     });
     Ok(ok(value.await?))
@@ -104,11 +146,13 @@ pub(crate) async fn fixes(State(app): State<Arc<App>>, Path((id, cause)): Path<(
 pub(crate) async fn preview_fix(
     State(app): State<Arc<App>>,
     Path((id, cause)): Path<(u64, usize)>,
-    Posted(WantedFix { fix, revision }): Posted<WantedFix>,
+    Posted(WantedFix { fix, revision, value: wanted }): Posted<WantedFix>,
 ) -> Answer {
     let value = blocking(move || {
         let session = app.session(id)?;
-        with_cause(&session, cause, revision, |rows| Ok(view::preview(&rows.preview(&fix.into())?)))
+        with_cause(&session, (cause, wanted.as_deref()), revision, |rows| {
+            Ok(view::preview(&rows.preview(&fix.into())?))
+        })
     });
     Ok(ok(value.await?))
 }
@@ -116,15 +160,16 @@ pub(crate) async fn preview_fix(
 pub(crate) async fn fix(
     State(app): State<Arc<App>>,
     Path((id, cause)): Path<(u64, usize)>,
-    Posted(WantedFix { fix, revision }): Posted<WantedFix>,
+    Posted(WantedFix { fix, revision, value }): Posted<WantedFix>,
 ) -> Answer {
     change(app, id, move |app, session| {
         // Takes and checks the edits of other people first.
-        session.take_edits_of_others(&app.context)?;
+        session.take_edits_of_others(&app.context())?;
         let fix = fix.into();
-        let (edits, made) = with_cause(session, cause, revision, |rows| Ok((rows.edits(&fix)?, rows.made(&fix)?)))?;
-        session.make_fix(&app.context, edits, made)?;
-        session.check(&app.context, false)
+        let (edits, made) =
+            with_cause(session, (cause, value.as_deref()), revision, |rows| Ok((rows.edits(&fix)?, rows.made(&fix)?)))?;
+        session.make_fix(&app.context(), edits, made)?;
+        session.check(&app.context(), false)
     })
     .await
 }
@@ -132,7 +177,7 @@ pub(crate) async fn fix(
 /// Returns whether the template can express the last fix, and if not, why.
 pub(crate) async fn can_remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     let value = blocking(move || {
-        let why_not = match app.session(id)?.remembering(&app.context)? {
+        let why_not = match app.session(id)?.remembering(&app.context())? {
             Ok(_) => None,
             Err(NotRemembered::NoSuchRule) => Some("no-such-rule"),
             Err(NotRemembered::OtherRows) => Some("other-rows"),
@@ -145,8 +190,8 @@ pub(crate) async fn can_remember(State(app): State<Arc<App>>, Path(id): Path<u64
 
 pub(crate) async fn remember(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.remember(&app.context)?;
-        session.check(&app.context, true)
+        session.remember(&app.context())?;
+        session.check(&app.context(), true)
     })
     .await
 }

@@ -41,7 +41,7 @@ pub(crate) async fn edit(
         let mut numbers: Vec<u64> = edits.iter().map(|edit| edit.row).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let known = session.change_edits(&app.context, |log| {
+        let known = session.change_edits(&app.context(), |log| {
             log.edits(edits.into_iter().map(|edit| (sheet, edit.row, edit.column, edit.text)))
         })?;
         let state = session.state().clone();
@@ -72,16 +72,16 @@ fn edited(row: &Row, sheet: usize, edits: &Edits) -> Row {
 
 pub(crate) async fn undo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.undo(&app.context)?;
-        session.check(&app.context, false)
+        session.undo(&app.context())?;
+        session.check(&app.context(), false)
     })
     .await
 }
 
 pub(crate) async fn redo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
     change(app, id, |app, session| {
-        session.redo(&app.context)?;
-        session.check(&app.context, false)
+        session.redo(&app.context())?;
+        session.check(&app.context(), false)
     })
     .await
 }

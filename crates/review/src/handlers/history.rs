@@ -32,13 +32,13 @@ pub(crate) struct WantedRuns {
 /// Lists the newest runs.
 pub(crate) async fn runs(State(app): State<Arc<App>>, Query(WantedRuns { file }): Query<WantedRuns>) -> Answer {
     let filter = RunFilter { file: Some(file.as_str()).filter(|file| !file.is_empty()), ..RunFilter::default() };
-    let runs = list_existing_runs(&app.context, filter, MAX_RUNS).await?;
+    let runs = list_existing_runs(&app.context(), filter, MAX_RUNS).await?;
     Ok(ok(json!({"runs": runs.iter().map(view::run::listed).collect::<Vec<_>>()})))
 }
 
 /// Describes a run, and the progress of sending its remaining or failed records.
 pub(crate) async fn run(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
-    let mut value = view::run::result(&run_result(&app.context, run).await?);
+    let mut value = view::run::result(&run_result(&app.context(), run).await?);
     value["status"] = app.run(run).status();
     Ok(ok(value))
 }
@@ -46,7 +46,7 @@ pub(crate) async fn run(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> 
 /// Opens the rows of a run that were not accepted, for review.
 pub(crate) async fn open(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
     let number = blocking(move || {
-        let report = Handle::current().block_on(report_to_review(&app.context, run))?;
+        let report = Handle::current().block_on(report_to_review(&app.context(), run))?;
         app.open(InputFile::at(&report))
     });
     Ok(ok(json!({"review": number.await?})))
@@ -59,7 +59,7 @@ pub(crate) async fn unknown(
     Query(window): Query<Window>,
 ) -> Answer {
     let _one = app.deciding.lock().await;
-    let resolving = Resolving::begin(&app.context, Some(run), &app.who).await?;
+    let resolving = Resolving::begin(&app.context(), Some(run), &app.who).await?;
     let records = resolving.records().await?;
     resolving.finish().await?;
     let from = usize::try_from(window.from).unwrap_or(usize::MAX);
@@ -83,7 +83,7 @@ pub(crate) async fn resolve(
     Posted(Verdict { records, applied }): Posted<Verdict>,
 ) -> Answer {
     let _one = app.deciding.lock().await;
-    let mut resolving = Resolving::begin(&app.context, Some(run), &app.who).await?;
+    let mut resolving = Resolving::begin(&app.context(), Some(run), &app.who).await?;
     let records = match records {
         Some(records) => records,
         None => resolving.records().await?.iter().map(|record| record.seq).collect(),
@@ -91,7 +91,7 @@ pub(crate) async fn resolve(
     let verdict = if applied { Resolution::Sent } else { Resolution::Failed };
     resolving.record(&records, verdict).await?;
     resolving.finish().await?;
-    let result = run_result(&app.context, run).await?;
+    let result = run_result(&app.context(), run).await?;
     let counts = view::counts(&result.accounting);
     app.run(run).set_counts(run, &counts, None);
     for session in app.sessions_of(run) {
@@ -113,7 +113,7 @@ pub(crate) async fn send(
     Path(run): Path<RunId>,
     Posted(WantedAgain { again, rate }): Posted<WantedAgain>,
 ) -> Answer {
-    if matches!(again, Again::Failed) && run_result(&app.context, run).await?.accounting.unknown > 0 {
+    if matches!(again, Again::Failed) && run_result(&app.context(), run).await?.accounting.unknown > 0 {
         let message = "say first what happened to the records with an unknown outcome";
         return Err(Failure::bad_request(message));
     }
@@ -124,7 +124,7 @@ pub(crate) async fn send(
 /// Plans to take a run back. Sends nothing.
 pub(crate) async fn plan_undo(State(app): State<Arc<App>>, Path(run): Path<RunId>) -> Answer {
     // Fails for an unknown run, before creating a progress.
-    show_run(&app.context, Some(run)).await?;
+    show_run(&app.context(), Some(run)).await?;
     undoing::plan(&app, run)?;
     Ok(ok(app.run(run).status()))
 }
@@ -182,6 +182,6 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Events, Failure> {
     // Fails for an unknown run, before creating a progress.
-    show_run(&app.context, Some(run)).await?;
+    show_run(&app.context(), Some(run)).await?;
     Ok(events_of(app.run(run).live(), assets::language(&headers)))
 }

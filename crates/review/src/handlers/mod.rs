@@ -7,6 +7,7 @@ pub(super) mod history;
 pub(super) mod nightly;
 pub(super) mod reports;
 pub(super) mod sending;
+pub(super) mod service;
 pub(super) mod sheet;
 pub(super) mod start;
 pub(super) mod template;

@@ -27,7 +27,7 @@ pub(crate) async fn proposed(State(app): State<Arc<App>>, Path(id): Path<u64>) -
             "inbox": nightly.inbox(),
             "at": nightly.at,
             "files": format!("*.{}", nightly.extension),
-            "text": nightly.text(&app.context),
+            "text": nightly.text(&app.context()),
             "scheduler": Scheduler::usual().name(),
         }))
     });
@@ -53,11 +53,11 @@ pub(crate) async fn set_up(
             let message = format!("the job would not know the {} that was chosen for this file", names.join(" and "));
             return Err(Failure::bad_request(format!("{message}: write it below [sheet] in the template as text")));
         }
-        let template = session.save_template(&app.context)?;
+        let template = session.save_template(&app.context())?;
         let nightly = Nightly { folder, at, template, ..nightly(&session) };
         let program = std::env::current_exe()
             .map_err(|error| Failure::bad_request(format!("the path of this program is not known: {error}")))?;
-        let job = nightly.set_up(&app.context, &program)?;
+        let job = nightly.set_up(&app.context(), &program)?;
         let (changed, remaining, refused): (Vec<String>, Vec<String>, Value) = match job.installed {
             Ok(installed) => (installed.changed, installed.remaining, Value::Null),
             Err(error) => (Vec::new(), Vec::new(), json!({"message": error.to_string(), "hint": error.hint()})),

@@ -46,7 +46,7 @@ pub(crate) async fn of_run(
     Path(run): Path<RunId>,
     Query(ReportFormat { format }): Query<ReportFormat>,
 ) -> Answer {
-    let file = show_run(&app.context, Some(run)).await?.run.about.file;
+    let file = show_run(&app.context(), Some(run)).await?.run.about.file;
     let stem = FilePath::new(&file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     download(app, run, &stem, format).await
 }
@@ -60,7 +60,7 @@ async fn download(app: Arc<App>, run: RunId, stem: &str, format: String) -> Answ
         let folder = TemporaryFolder::create()?;
         let path = folder.path().join(format!("report.{extension}"));
         let request = ReportRequest::of_run(run, &path);
-        Handle::current().block_on(operations::report(&app.context, &request, &|_| {}))?;
+        Handle::current().block_on(operations::report(&app.context(), &request, &|_| {}))?;
         std::fs::read(&path).map_err(unwritable)
     });
     let bytes = bytes.await?;

@@ -56,7 +56,7 @@ pub(crate) async fn compare(
     if !session.is_sending() {
         comparing::start(&app, &session, rate, keep_lines);
     }
-    let (words, per_second) = operations::review::pace(&app.context, rate).await?;
+    let (words, per_second) = operations::review::pace(&app.context(), rate).await?;
     Ok(ok(json!({"rate": words, "per_second": per_second, "comparison": session.sending.comparison()})))
 }
 
@@ -89,7 +89,7 @@ async fn watch_edits(app: Arc<App>, session: Arc<Session>) {
         tokio::time::sleep(OTHERS).await;
         let (app, own) = (Arc::clone(&app), Arc::clone(&session));
         // An unreadable ledger is reported by the operation that needs it.
-        let _ = tokio::task::spawn_blocking(move || own.take_edits_of_others(&app.context)).await;
+        let _ = tokio::task::spawn_blocking(move || own.take_edits_of_others(&app.context())).await;
     }
     session.end_watching();
 }

@@ -33,7 +33,7 @@ pub(crate) async fn change_reading(
     let delimiter = delimiter.map(|word| Options::delimiter_named(&word)).transpose();
     let delimiter = delimiter.map_err(Failure::bad_request)?;
     change(app, id, move |app, session| {
-        session.change_reading(&app.context, Reading { sheet, encoding, delimiter, header_row })
+        session.change_reading(&app.context(), Reading { sheet, encoding, delimiter, header_row })
     })
     .await
 }
@@ -105,5 +105,5 @@ pub(crate) async fn check(
     Path(id): Path<u64>,
     Posted(WantedCheck { full }): Posted<WantedCheck>,
 ) -> Answer {
-    change(app, id, move |app, session| session.check(&app.context, full)).await
+    change(app, id, move |app, session| session.check(&app.context(), full)).await
 }

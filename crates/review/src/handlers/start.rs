@@ -64,7 +64,7 @@ pub(crate) async fn start(State(app): State<Arc<App>>) -> Answer {
             Ok(review) => (review, None),
             Err(failure) => (None, Some(json!({"message": failure.message(), "hint": failure.hint()}))),
         };
-        let service = view::service(&app.context);
+        let service = view::service(&app.context());
         Ok(json!({"service": service, "review": review, "failure": failure, "version": env!("CARGO_PKG_VERSION")}))
     });
     Ok(ok(value.await?))

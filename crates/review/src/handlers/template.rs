@@ -22,7 +22,12 @@ pub(crate) async fn set_template(
     Path(id): Path<u64>,
     Posted(NewText { text }): Posted<NewText>,
 ) -> Answer {
-    change(app, id, move |_, session| session.set_template(text)).await
+    change(app, id, move |_, session| {
+        session.set_template(text)?;
+        session.keep_draft();
+        Ok(())
+    })
+    .await
 }
 
 /// A change of the template by a click.
@@ -90,7 +95,9 @@ pub(crate) async fn change_template(
             TemplateChange::DateFormat { field, format } => TemplateEdit::DateFormat { field, format },
             TemplateChange::Accept { code } => TemplateEdit::Accept(code),
         };
-        session.change_template(&edit)
+        session.change_template(&edit)?;
+        session.keep_draft();
+        Ok(())
     })
     .await
 }
@@ -106,5 +113,10 @@ pub(crate) async fn change_kind(
     Posted(NewKind { record }): Posted<NewKind>,
 ) -> Answer {
     let record = RecordKind::from_name(&record).ok_or_else(|| Failure::bad_request("there are no such records"))?;
-    change(app, id, move |app, session| session.change_kind(&app.context, record)).await
+    change(app, id, move |app, session| {
+        session.change_kind(&app.context(), record)?;
+        session.keep_draft();
+        Ok(())
+    })
+    .await
 }

@@ -11,6 +11,7 @@ use super::failure::Failure;
 const HTML: &str = "text/html; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
+const TABLE: &str = "text/csv; charset=utf-8";
 const WORDS: &str = "application/json";
 
 macro_rules! assets {
@@ -27,6 +28,11 @@ assets! {
     "api.js" SCRIPT;
     "cells.js" SCRIPT;
     "fields.js" SCRIPT;
+    "fixes.js" SCRIPT;
+    "memory.js" SCRIPT;
+    "numbers.js" SCRIPT;
+    "questions.js" SCRIPT;
+    "saving.js" SCRIPT;
     "dom.js" SCRIPT;
     "words.js" SCRIPT;
     "grid.js" SCRIPT;
@@ -39,6 +45,8 @@ assets! {
     "step_changes.js" SCRIPT;
     "step_send.js" SCRIPT;
     "undo.js" SCRIPT;
+    "login.js" SCRIPT;
+    "sample.csv" TABLE;
 }
 
 /// Translations of the page by language. The first is the default.

@@ -3,6 +3,7 @@
 import {get, post, Refused} from "./api.js";
 import {closeMenu, closeToasts, el, replace, say, toast} from "./dom.js";
 import {runPage} from "./history.js";
+import {Saving} from "./saving.js";
 import {changesStep} from "./step_changes.js";
 import {columnsStep} from "./step_columns.js";
 import {fileStep} from "./step_file.js";
@@ -29,6 +30,12 @@ export const app = {
   rate: "",
   /** The parts of the step on the page. */
   view: null,
+  /** Edits that are on their way. */
+  saving: new Saving((answers) => {
+    if (answers === true) app.found();
+    if (answers === false) app.lost();
+    app.view?.redraw?.();
+  }),
 
   path(rest = "") {
     return `api/reviews/${this.id}${rest}`;
@@ -94,13 +101,26 @@ export const app = {
     this.timer = setTimeout(() => this.check(), delay ?? (this.review.rows > 20_000 ? 1200 : 150));
   },
 
-  go(step) {
+  /** Shows a step, and there what is named, such as the rows that are left out. */
+  go(step, what) {
     if (step !== "file" && !this.review) step = "file";
     if (this.review && this.events?.readyState === EventSource.CLOSED) this.listen();
-    this.show(step === "file" ? "#/" : `#/${this.id}/${step}`, step, (main, bar) => STEPS[step](this, main, bar));
+    this.show(step === "file" ? "#/" : `#/${this.id}/${step}`, step, (main, bar) => STEPS[step](this, main, bar, what));
     say(t(`step.${step}`));
-    if (step === "send" || step === "changes") this.check(true);
+    if (step === "send" || step === "changes") {
+      this.check(true);
+      if (this.start.service.problem) this.lookForService();
+    }
     document.title = this.review && step !== "file" ? `${this.review.name} – Sheetport` : "Sheetport";
+  },
+
+  /** Asks whether somebody has signed in meanwhile. */
+  async lookForService() {
+    const {service} = await get("api/service").catch(() => this.start);
+    if (service.problem === this.start.service.problem) return;
+    this.start.service = service;
+    this.drawService();
+    this.view?.update?.();
   },
 
   /** Shows a run of the history. how: {undoes: whether to plan its undo at once; ended: how sending it has just ended} */
@@ -141,25 +161,44 @@ export const app = {
 
   fail(error) {
     if (error instanceof Refused && error.status === 401) return locked();
-    if (error instanceof Refused && error.status === 0) return toast(t("gone"));
+    if (error instanceof Refused && error.status === 0) return this.lost();
     if (error instanceof Refused && error.status === 409) return this.check();
     toast([error.message, error.hint].filter(Boolean).join(" – "));
     if (!(error instanceof Refused)) throw error;
   },
 
-  /** Says if the program does not answer for a while, until it does. */
+  /** Takes that rows can't be loaded. Rows of an older check are loaded again after the next one. */
+  unloaded(error) {
+    if (error.status !== 409 && error.status !== 404) this.fail(error);
+  },
+
+  /** Says that the program does not answer, until it does. */
+  lost() {
+    const words = this.saving.isWaiting ? `${t("gone")} ${t("gone.waiting")}` : t("gone");
+    if (this.banner?.words === words) return;
+    this.banner?.remove();
+    this.banner = {words, remove: toast(words, null, true)};
+  },
+
+  found() {
+    if (!this.banner) return;
+    this.banner.remove();
+    this.banner = null;
+    this.view?.refresh?.();
+  },
+
+  /** Says if the program does not answer for a while. */
   watch(events) {
     let timer = null;
-    let found = () => {};
     events.addEventListener("error", () => {
       timer ??= setTimeout(() => {
-        if (events.readyState !== EventSource.OPEN && this.events === events) found = toast(t("gone"), null, true);
+        if (events.readyState !== EventSource.OPEN && this.events === events) this.lost();
       }, LOST);
     });
     events.addEventListener("open", () => {
       clearTimeout(timer);
       timer = null;
-      found();
+      this.found();
     });
   },
 
@@ -215,17 +254,17 @@ async function locked() {
   code.focus();
 }
 
-function drawService() {
+app.drawService = () => {
   const {service} = app.start;
   const node = document.getElementById("service");
   const address = service.address?.replace(/^https?:\/\//, "") ?? "";
+  node.classList.toggle("problem", Boolean(service.problem));
   if (service.problem) {
-    node.classList.add("problem");
     node.textContent = t(`service.${service.problem}`);
   } else {
     node.textContent = [address, service.workspace].filter(Boolean).join(" · ");
   }
-}
+};
 
 addEventListener("popstate", async () => {
   const [, id, step] = location.hash.split("/");
@@ -241,6 +280,8 @@ addEventListener("popstate", async () => {
     app.go("file");
   }
 });
+// What is typed and not saved yet would be lost.
+addEventListener("beforeunload", (event) => { if (app.saving.isWaiting) event.preventDefault(); });
 // A file dropped beside the field, or at another step, must not replace the page.
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
@@ -281,7 +322,7 @@ async function arrive() {
   } catch (error) {
     return error.status === 401 ? locked() : app.fail(error);
   }
-  drawService();
+  app.drawService();
   try {
     if (id === "runs") return app.openRun(Number(step));
     if (id) return await app.open(Number(id), STEPS[step] ? step : "columns");

@@ -66,6 +66,10 @@ export function closeToasts() {
 }
 
 let open = null;
+/** Milliseconds between letters that belong together. */
+const TYPING = 800;
+let typed = "";
+let typedAt = 0;
 
 /** Opens a menu below a button. Arrow keys move, Escape closes. */
 export function menu(button, items) {
@@ -92,16 +96,22 @@ export function menu(button, items) {
   list.addEventListener("keydown", (event) => {
     const at = entries.indexOf(document.activeElement);
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    const isTyped = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (step) {
       event.preventDefault();
       entries[(at + step + entries.length) % entries.length]?.focus();
-    } else if (event.key === "Escape" || event.key === "Tab") {
+    } else if (at >= 0 && isTyped) {
+      event.preventDefault();
+      typed = event.timeStamp - typedAt < TYPING ? typed + event.key.toLowerCase() : event.key.toLowerCase();
+      typedAt = event.timeStamp;
+      entries.find((entry) => entry.textContent.toLowerCase().startsWith(typed))?.focus();
+    } else if (event.key === "Escape" || event.key === "Tab" && at >= 0 && !list.querySelector("input")) {
       event.preventDefault();
       closeMenu();
       button.focus();
     }
   });
-  (entries.find((entry) => entry.getAttribute("aria-checked") === "true") ?? entries[0])?.focus();
+  (entries.find((entry) => entry.getAttribute("aria-checked") === "true") ?? entries[0] ?? list.querySelector("input"))?.focus();
   setTimeout(() => document.addEventListener("pointerdown", outside), 0);
 }
 

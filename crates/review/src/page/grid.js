@@ -1,19 +1,26 @@
-// A grid that holds only the rows in view.
+// A grid that holds only the rows and columns in view.
 
 import {el, replace} from "./dom.js";
 import {t} from "./words.js";
 
-const ROW = 34;
+const ROW = 28;
 const AHEAD = 12;
 const CHUNK = 100;
+/** Pixels beside those in view for which columns are drawn, so that small steps show no gap. */
+const BESIDE = 240;
+/** Width of a digit of a row number, and the space around it with the mark of a fixed row. */
+const DIGIT = 9, AROUND_NUMBER = 36;
 // Browsers limit the height of an element; beyond it, the place in the list follows the scroll bar.
 const MAX_HEIGHT = 8_000_000;
+/** The place of the row number, from which a row can be left out. */
+export const ROW_NUMBER = -1;
 
 export class Grid {
   /**
-   * options: label; columns: [{label, width}]; total; load(from, count) → Promise<[row]>; cell(row, column) → Node or text;
-   * head(column) → Node; classOf(row) → text; onEdit(row, column, node, key); number(row) → Node or text; textOf(row, column) → what is
-   * copied; onPaste(text); toggles: whether a cell is not written but switched, also by the space bar
+   * options: label; columns: [{label, width}]; total; load(from, count) → Promise<[row]>; failed(error) tells that rows can't be loaded; cell(row, column, node) fills a cell;
+   * head(column) → Node; classOf(row) → text; onEdit(row, column, node, key); onClear(row, column) empties a cell; onRow(row) takes
+   * the row number as a button; number(row) → Node or text; textOf(row, column) → what is copied; onPaste(text); toggles: whether a
+   * cell is not written but switched, also by the space bar; largest: the largest row number
    */
   constructor(options) {
     this.options = options;
@@ -47,7 +54,7 @@ export class Grid {
       this.move(Number(cell.parentNode.dataset.at), Number(cell.dataset.column), false);
       if (same || options.editsAtOnce) this.open(cell);
     });
-    this.observer = new ResizeObserver(() => this.schedule());
+    this.observer = new ResizeObserver(() => { this.layOut(); this.schedule(); });
     this.observer.observe(this.node);
     this.reset();
   }
@@ -60,24 +67,60 @@ export class Grid {
 
   reset() {
     this.forget();
-    const {columns} = this.options;
-    const widths = columns.map((column) => column.width ?? 150);
-    // Columns share what is left of a wide screen.
-    this.template = `64px ${widths.map((width) => `minmax(${width}px, ${width}fr)`).join(" ")}`;
-    this.inner.style.width = `${64 + widths.reduce((sum, width) => sum + width, 0)}px`;
-    this.head.style.gridTemplateColumns = this.template;
-    this.node.setAttribute("aria-colcount", columns.length + 1);
-    this.drawHead();
+    this.node.setAttribute("aria-colcount", this.options.columns.length + 1);
+    this.layOut();
     this.setTotal(this.options.total);
+  }
+
+  /** Computes the left edge of each column, after the row numbers. Columns share what is left of a wide screen. */
+  layOut() {
+    const widths = this.options.columns.map((column) => column.width ?? 150);
+    const sum = widths.reduce((total, width) => total + width, 0);
+    const digits = String(this.options.largest ?? this.options.total).length;
+    this.numberWidth = AROUND_NUMBER + DIGIT * Math.max(3, digits);
+    const share = Math.max(1, (this.node.clientWidth - this.numberWidth) / Math.max(1, sum));
+    this.lefts = [0];
+    for (const width of widths) this.lefts.push(this.lefts.at(-1) + Math.floor(width * share));
+    this.inner.style.width = `${this.numberWidth + this.lefts.at(-1)}px`;
+    this.drawn = null;
+  }
+
+  /** Returns the columns to draw: from the first, up to but without the last. */
+  columnsInView() {
+    const {scrollLeft, clientWidth} = this.node;
+    const count = this.options.columns.length;
+    let from = this.lefts.findIndex((left) => left > scrollLeft - BESIDE) - 1;
+    from = Math.max(0, from < 0 ? 0 : from);
+    let to = from;
+    while (to < count && this.lefts[to] < scrollLeft + clientWidth + BESIDE) to += 1;
+    return {from, to};
   }
 
   drawHead() {
     const {columns} = this.options;
-    replace(this.head, el("div.corner", {role: "columnheader"}, el("span.unseen", t("row"))),
-      columns.map((column, index) => {
-        const node = this.options.head ? this.options.head(index) : document.createTextNode(column.label);
-        return el("div.title", {role: "columnheader", "aria-colindex": index + 2}, node);
-      }));
+    this.view ??= this.columnsInView();
+    const {from, to} = this.view;
+    this.head.style.gridTemplateColumns = this.template();
+    const titles = [];
+    for (let index = from; index < to; index += 1) {
+      const node = this.options.head ? this.options.head(index) : document.createTextNode(columns[index].label);
+      titles.push(this.placed(el("div.title", {role: "columnheader", "aria-colindex": index + 2}, node), index));
+    }
+    replace(this.head, el("div.corner", {role: "columnheader", "aria-colindex": 1}, el("span.unseen", t("row"))), titles);
+  }
+
+  /** Returns the tracks of a row: its number, what is left of the view, and the columns in view. */
+  template() {
+    this.view ??= this.columnsInView();
+    const {from, to} = this.view;
+    const widths = [];
+    for (let index = from; index < to; index += 1) widths.push(`${this.lefts[index + 1] - this.lefts[index]}px`);
+    return `${this.numberWidth}px ${this.lefts[from]}px ${widths.join(" ")}`;
+  }
+
+  placed(node, index) {
+    node.style.gridColumn = String(index - this.view.from + 3);
+    return node;
   }
 
   setTotal(total) {
@@ -88,20 +131,21 @@ export class Grid {
     this.schedule();
   }
 
-  /** Forgets the rows, and loads those in view again. */
+  /** Loads the rows in view again, and shows the old ones until then. Those that can't be loaded stay. */
   refresh() {
-    this.forget();
-    this.schedule();
+    this.reload().catch((error) => this.options.failed?.(error));
   }
 
-  /** Loads the rows in view again, and shows the old ones until then. */
+  /** Loads the rows in view again. */
   async reload() {
     const {from, to} = this.shown ?? {from: 0, to: 1};
     const chunks = [...new Set([from, Math.max(from, to - 1)].map((at) => Math.floor(at / CHUNK)))];
-    const loading = this.loading = new Set();
-    const rows = await Promise.all(chunks.map((chunk) => this.options.load(chunk * CHUNK, CHUNK)));
-    if (this.loading !== loading) return;
-    this.cache = new Map(chunks.map((chunk, index) => [chunk, rows[index]]));
+    const loading = new Set();
+    this.loading = loading;
+    const loaded = await Promise.all(chunks.map((chunk) => this.options.load(chunk * CHUNK, CHUNK)));
+    if (this.loading !== loading || this.isClosed) return;
+    this.cache.clear();
+    chunks.forEach((chunk, at) => this.cache.set(chunk, loaded[at]));
     this.schedule();
   }
 
@@ -111,10 +155,10 @@ export class Grid {
     this.loading = new Set();
   }
 
-  /** Replaces a row that is in view. */
+  /** Replaces a row that is shown, without loading it. */
   update(row) {
     for (const rows of this.cache.values()) {
-      const at = rows.findIndex((known) => known.n === row.n);
+      const at = rows.findIndex((known) => known?.n === row.n);
       if (at >= 0) rows[at] = {...rows[at], ...row};
     }
     this.schedule();
@@ -144,20 +188,32 @@ export class Grid {
     const isScaled = total * ROW > MAX_HEIGHT;
     const top = isScaled ? this.node.scrollTop - (first - from) * ROW : from * ROW;
     this.body.style.transform = `translateY(${Math.max(0, top)}px)`;
+    this.view = this.columnsInView();
+    const columns = `${this.view.from}-${this.view.to}`;
+    if (columns !== this.drawn) {
+      this.drawn = columns;
+      this.drawHead();
+    }
+    this.tracks = this.template();
     const nodes = [];
     for (let at = from; at < to; at += 1) nodes.push(this.row(at));
-    const focused = this.node.contains(document.activeElement) && document.activeElement.closest(".editor");
-    if (!focused) this.body.replaceChildren(...nodes);
-    const current = this.body.querySelector(".cell.current");
+    const isWriting = this.node.contains(document.activeElement) && document.activeElement.closest(".editor");
+    if (!isWriting) this.body.replaceChildren(...nodes);
+    const current = this.current();
     if (current) this.node.setAttribute("aria-activedescendant", current.id);
     else this.node.removeAttribute("aria-activedescendant");
     this.shown = {from, to};
   }
 
+  /** Returns the current cell if it is drawn. */
+  current() {
+    return this.body.querySelector(".current");
+  }
+
   row(at) {
     const row = this.get(at);
     const node = el("div.row", {role: "row", "aria-rowindex": at + 2});
-    node.style.gridTemplateColumns = this.template;
+    node.style.gridTemplateColumns = this.tracks;
     node.dataset.at = at;
     if (!row) {
       node.append(el("div.number", {role: "gridcell"}), el("div.wait", {role: "gridcell"}, "…"));
@@ -165,18 +221,24 @@ export class Grid {
     }
     const extra = this.options.classOf?.(row);
     if (extra) node.classList.add(...extra.split(" ").filter(Boolean));
-    node.append(el("div.number", {role: "rowheader"}, this.options.number?.(row) ?? String(row.n)));
-    this.options.columns.forEach((column, index) => {
-      const cell = el("div.cell", {role: "gridcell", "aria-colindex": index + 2});
+    const number = el("div.number", {role: "rowheader", "aria-colindex": 1}, this.options.number?.(row) ?? String(row.n));
+    this.mark(number, at, ROW_NUMBER);
+    node.append(number);
+    for (let index = this.view.from; index < this.view.to; index += 1) {
+      const cell = this.placed(el("div.cell", {role: "gridcell", "aria-colindex": index + 2}), index);
       cell.dataset.column = index;
       this.options.cell(row, index, cell);
-      if (at === this.focus.row && index === this.focus.column) {
-        cell.classList.add("current");
-        cell.id = `${this.id()}-current`;
-      }
+      this.mark(cell, at, index);
       node.append(cell);
-    });
+    }
     return node;
+  }
+
+  /** Marks the current cell. */
+  mark(cell, at, index) {
+    if (at !== this.focus.row || index !== this.focus.column) return;
+    cell.classList.add("current");
+    cell.id = `${this.id()}-current`;
   }
 
   id() {
@@ -202,14 +264,17 @@ export class Grid {
       this.cache.set(chunk, rows);
       if (this.cache.size > 30) this.cache.delete(this.cache.keys().next().value);
       this.schedule();
+    } catch (error) {
+      this.options.failed?.(error);
     } finally {
       loading.delete(chunk);
     }
   }
 
   move(row, column, scroll = true) {
-    const {total, columns} = this.options;
-    this.focus = {row: Math.max(0, Math.min(row, total - 1)), column: Math.max(0, Math.min(column, columns.length - 1))};
+    const {total, columns, onRow} = this.options;
+    const first = onRow ? ROW_NUMBER : 0;
+    this.focus = {row: Math.max(0, Math.min(row, total - 1)), column: Math.max(first, Math.min(column, columns.length - 1))};
     if (scroll) this.show();
     this.schedule();
   }
@@ -224,16 +289,21 @@ export class Grid {
     } else {
       this.node.scrollTop = row / Math.max(1, this.options.total - visible) * (this.height - this.node.clientHeight);
     }
-    const cell = this.body.querySelector(`[data-column="${column}"]`);
-    if (cell) {
-      const left = cell.offsetLeft - 64, right = cell.offsetLeft + cell.offsetWidth;
-      if (left < this.node.scrollLeft) this.node.scrollLeft = left;
-      if (right > this.node.scrollLeft + this.node.clientWidth) this.node.scrollLeft = right - this.node.clientWidth;
-    }
+    this.showColumn(column);
+  }
+
+  /** Scrolls to a column. */
+  showColumn(column) {
+    if (column < 0) return;
+    const [left, right] = [this.lefts[column], this.lefts[column + 1]];
+    const view = this.node.clientWidth - this.numberWidth;
+    if (left < this.node.scrollLeft) this.node.scrollLeft = left;
+    else if (right > this.node.scrollLeft + view) this.node.scrollLeft = Math.min(left, right - view);
   }
 
   key(event) {
-    if (event.target !== this.node) return;
+    // Whoever composes a character has not pressed a key yet.
+    if (event.target !== this.node || event.isComposing) return;
     const {row, column} = this.focus;
     const page = Math.max(1, Math.floor(this.node.clientHeight / ROW) - 2);
     const moves = {
@@ -241,23 +311,30 @@ export class Grid {
       PageDown: [row + page, column], PageUp: [row - page, column],
       Home: [event.ctrlKey ? 0 : row, 0], End: [event.ctrlKey ? this.options.total - 1 : row, this.options.columns.length - 1],
     };
+    const {onRow, onClear, toggles} = this.options;
+    const isOfRow = column === ROW_NUMBER;
     if (moves[event.key]) {
       event.preventDefault();
       this.move(...moves[event.key]);
-    } else if (event.key === "Enter" || event.key === "F2") {
+    } else if (isOfRow && ["Enter", " ", "Delete", "Backspace"].includes(event.key)) {
       event.preventDefault();
-      this.open(this.body.querySelector(".cell.current"));
-    } else if (event.key === " " && this.options.toggles) {
+      const known = this.get(row);
+      if (known) onRow(known);
+    } else if (event.key === "Enter" || event.key === "F2" || event.key === " " && toggles) {
       event.preventDefault();
-      this.open(this.body.querySelector(".cell.current"));
-    } else if (event.key.length === 1 && !this.options.toggles && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== " ") {
+      this.open(this.current());
+    } else if (["Delete", "Backspace"].includes(event.key) && onClear) {
       event.preventDefault();
-      this.open(this.body.querySelector(".cell.current"), event.key);
+      const known = this.get(row);
+      if (known) onClear(known, column);
+    } else if (event.key.length === 1 && !isOfRow && !toggles && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== " ") {
+      event.preventDefault();
+      this.open(this.current(), event.key);
     }
   }
 
   open(cell, text) {
-    if (!cell || !this.options.onEdit || cell.classList.contains("editing")) return;
+    if (!cell || !this.options.onEdit || !cell.dataset.column || cell.classList.contains("editing")) return;
     const at = Number(cell.parentNode.dataset.at);
     const row = this.get(at);
     if (row) this.options.onEdit(row, Number(cell.dataset.column), cell, text);
@@ -269,4 +346,9 @@ export class Grid {
     cancelAnimationFrame(this.frame);
     this.observer.disconnect();
   }
+}
+
+/** Whether a cell holds a number, as spreadsheet programs set it to the right. */
+export function isNumber(text) {
+  return /^[\s(]*[-+]?\s*(?:[$€£¥]|[A-Z]{3})?\s*[-+]?\d[\d.,'’\s]*(?:[%€$£¥)]|\s[A-Z]{3})?\s*$/.test(text) && !/^0\d/.test(text);
 }

@@ -4,7 +4,7 @@ import {begin, get, post} from "./api.js";
 import {el, replace} from "./dom.js";
 import {drawEnded, drawFailed, drawLooking, drawSending, isUnderWay} from "./outcome.js";
 import {drawUndo} from "./undo.js";
-import {has, number, t, time} from "./words.js";
+import {ago, has, number, t, time} from "./words.js";
 
 /** Runs shown before a person asks for more. */
 const SHOWN = 6;
@@ -36,7 +36,7 @@ export function earlierUploads(app) {
 
   function row(run) {
     if (run.damage) return el("tr", el("td", t("history.run", {n: run.run})), el("td", {colspan: 3}, el("span.bad", run.damage)));
-    return el("tr", el("td", time(run.at)), el("td", el("button.link", {onclick: () => app.openRun(run.run)}, run.name)),
+    return el("tr", el("td", {title: time(run.at)}, ago(run.at)), el("td", el("button.link", {onclick: () => app.openRun(run.run)}, run.name)),
       el("td", t(`kind.${run.record}`)),
       el("td", outcome(run), run.undo_of ? el("span.soft", ` · ${t("history.undo_of", {n: run.undo_of})}`) : null));
   }

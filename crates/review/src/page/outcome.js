@@ -4,6 +4,8 @@ import {get, post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
 import {duration, fieldName, number, t} from "./words.js";
 
+/** Milliseconds after the click on "Send" in which another one does nothing. */
+const DOUBLE_CLICK = 900;
 /** Records of which nobody knows the outcome that are shown at a time. */
 const UNKNOWN = 50;
 
@@ -45,7 +47,11 @@ export function drawSending({body, bar}, status, startedAt, pause) {
       status.unknown ? line("warn", status.unknown, t("state.unknown")) : null),
     el("p.soft", t("send.close_tab"))));
   bar.hidden = false;
-  replace(bar, el("p.grow", status.stopping ? t("send.stopping") : ""), el("button", {disabled: status.stopping, onclick: pause}, t("send.pause")));
+  // The second click of a double click on "Send" is no wish to pause.
+  const rest = DOUBLE_CLICK - (Date.now() - startedAt);
+  const button = el("button", {disabled: status.stopping || rest > 0, onclick: pause}, t("send.pause"));
+  if (rest > 0 && !status.stopping) setTimeout(() => { button.disabled = false; }, rest);
+  replace(bar, el("p.grow", status.stopping ? t("send.stopping") : ""), button);
 }
 
 /** The code of the problem that a person has decided on. */
@@ -87,7 +93,7 @@ export function command(text) {
  * Draws how sending has ended.
  *
  * of: {run: the number of the run; report(format) → address; fix() opens the rows that are left; again(kind) sends "rest" or
- * "failed", unless canResume or canRepeat is false; undo() begins to take it back; isUndo; decided(result) after a decision about unknown records; cards: more cards; another: {label, run}}
+ * "failed", unless canResume or canRepeat is false; undo() begins to take it back; isUndo; decided(result) after a decision about unknown records; cards: more cards; another: {label, run}; kind and where: what was sent to which workspace}
  */
 export function drawEnded(app, {body, bar}, status, of) {
   const {counts} = status;
@@ -106,6 +112,7 @@ export function drawEnded(app, {body, bar}, status, of) {
   const lines = ["sent", "unchanged", "failed", "unknown", "rejected", "skipped", "pending"].map((name) => [name, name === "failed" ? counts.failed - lost : counts[name]]);
   replace(body, el("div.cards",
     el("section.card", el("h1", {class: isGood ? "good" : null}, `${isGood ? "✓ " : ""}${of.title ? `${of.title}: ` : ""}${title}`), of.about ?? null,
+      of.where ? el("p", {"data-there": ""}, t("send.there", {n: counts.sent + counts.unchanged, all: counts.total - counts.skipped, kind: of.kind, where: of.where})) : null,
       status.stopped && counts.pending ? el("div.notice.warn", el("span", el("strong", status.stopped), status.stopped_hint ? ` – ${status.stopped_hint}` : "")) : null,
       el("ul.sum", lines.filter(([name, n]) => n || name === "sent").map(([name, n]) =>
         line({sent: "good", failed: "bad", rejected: "bad", unknown: "warn"}[name] ?? "", n, t(`state.${name}`, {n}))),
@@ -121,7 +128,7 @@ export function drawEnded(app, {body, bar}, status, of) {
     counts.unknown && !isPaused ? unknownRecords(app, of.run, of.decided) : null,
     of.cards));
   bar.hidden = false;
-  replace(bar, el("p.grow"), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
+  replace(bar, el("p.grow", of.numbers?.()), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
     isPaused && of.canResume !== false ? el("button.primary", {"data-resume": "", onclick: () => of.again("rest")}, t("send.continue", {n: counts.pending})) : null);
   say(title);
 }

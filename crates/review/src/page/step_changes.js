@@ -147,6 +147,7 @@ export function changesStep(app, main, bar) {
         ...look.columns.map((name) => ({label: nameOf(name), width: 220}))],
       total,
       load: async (from, count) => (await get(app.path(`/changes/rows?${query({from, count})}`))).rows,
+      failed: (error) => app.unloaded(error),
       classOf: (row) => (row.approved ? "" : "off"),
       number: (row) => String(row.n ?? ""),
       head: (index) => head(index),

@@ -2,45 +2,63 @@
 
 import {get} from "./api.js";
 import {closeMenu, el, menu, replace} from "./dom.js";
-import {Grid} from "./grid.js";
-import {fieldName, has, number, t} from "./words.js";
+import {Grid, isNumber} from "./grid.js";
+import {numbersLine} from "./numbers.js";
+import {docOf, fieldMenu, hasQuestions, questionCards} from "./questions.js";
+import {fieldName, has, t} from "./words.js";
 
 const KINDS = ["item", "order", "inventory-transaction", "subscription", "invoice"];
 const ENCODINGS = ["UTF-8", "windows-1252", "ISO-8859-2", "windows-1251", "Shift_JIS", "GBK", "cp437", "cp850", "UTF-16LE"];
 const DELIMITERS = [[",", ","], [";", ";"], ["tab", "\t"], ["|", "|"]];
+/** Unused columns that are named. */
+const NAMED = 6;
 const LOCALES = [["auto", ""], ["en", "1,234.50"], ["de", "1.234,50"], ["fr", "1 234,50"], ["de-CH", "1’234.50"]];
 
 export function columnsStep(app, main, bar) {
   const top = el("div.title");
   const pills = el("div.pills", {role: "group", "aria-label": t("columns.reading")});
+  const questions = el("div.questions", {role: "group", "aria-label": t("ask.title")});
   const notices = el("div.notices");
+  const folded = el("p.soft.folded");
+  const remarks = el("details");
   const mistakes = el("ul.mistakes");
   const text = el("textarea.code", {spellcheck: "false", "aria-label": t("columns.template")});
   const template = el("details", el("summary", t("columns.template")), el("p.soft", t("columns.template_hint")), mistakes, text,
     el("div.buttons", el("button", {onclick: () => changed("/template", {text: text.value})}, t("columns.apply"))));
   let values = false;
+  /** The columns in the order of the grid: those with a field, then the others if they are shown. */
+  let order = [];
+  let showsUnused = null;
 
   const grid = new Grid({
     label: t("columns.grid"),
     columns: [],
     total: 0,
     load: async (from, count) => (await get(app.path(`/rows?from=${from}&count=${count}&values=${values}`))).rows,
+    failed: (error) => app.unloaded(error),
     head: (index) => header(index),
     classOf: (row) => {
       const at = app.review.template.header_row ?? 0;
       if (row.n < at) return "above";
       return row.n === at ? "header" : row.x ? "out" : "";
     },
-    cell: (row, index, node) => {
-      const text = row.c[index] ?? "";
+    cell: (row, place, node) => {
+      const text = row.c[order[place]] ?? "";
       node.textContent = text;
+      if (isNumber(text)) node.classList.add("figure");
       if (text.length > 18) node.title = text;
-      const made = row.v?.find(([column]) => column === index);
+      const made = row.v?.find(([column]) => column === order[place]);
       if (!made) return;
       const [, value, isWrong] = made;
       const plain = value.startsWith('"') ? unquoted(value) : value;
-      if (isWrong) { node.classList.add("wrong"); node.title = value; }
-      else if (plain !== text.trim()) node.append(el("span.becomes", {title: t("columns.becomes")}, plain));
+      if (isWrong) {
+        node.classList.add("wrong");
+        node.title = value;
+        node.setAttribute("aria-invalid", "true");
+        node.setAttribute("aria-description", value);
+      } else if (!text.includes(plain)) {
+        node.replaceChildren(el("span.becomes", {title: t("columns.becomes")}, plain), el("span.as-is", {title: t("columns.in_file")}, text));
+      }
     },
     number: (row) => headerButton(row),
   });
@@ -56,7 +74,8 @@ export function columnsStep(app, main, bar) {
     }, String(row.n));
   }
 
-  function header(index) {
+  function header(place) {
+    const index = order[place];
     const {columns, fields} = app.review.template;
     const column = columns[index];
     const name = column?.name || t("columns.column", {letter: column?.letter ?? ""});
@@ -78,31 +97,7 @@ export function columnsStep(app, main, bar) {
   }
 
   /** Offers the fields for a column. */
-  function choose(button, index) {
-    const {columns, fields} = app.review.template;
-    const used = (columns[index]?.fields ?? []).map((at) => fields[at]);
-    const items = [];
-    const guess = used.find((field) => field.guess);
-    if (guess) {
-      items.push({heading: guess.reason ?? t("confidence.guess")});
-      items.push({label: t("columns.confirm", {field: fieldName(guess)}), run: () => template_({kind: "confirm", field: guess.path})});
-    }
-    items.push({heading: t("columns.field_for", {column: columns[index]?.name || columns[index]?.letter})});
-    for (const field of fields) {
-      items.push({
-        label: fieldName(field) + (field.line ? ` (${t("columns.of_line")})` : "") + (field.required ? " *" : ""),
-        hint: field.mapped && !field.columns.includes(index) ? t("columns.taken") : docOf(field),
-        checked: field.columns.includes(index),
-        run: () => template_({kind: "column", field: field.path, column: index}),
-      });
-    }
-    if (used.length) items.push({label: t("columns.leave_out"), checked: false, run: () => removeAll(used)});
-    menu(button, items);
-  }
-
-  function docOf(field) {
-    return has(`doc.${field.name}`) ? t(`doc.${field.name}`) : field.doc;
-  }
+  const choose = (button, index) => fieldMenu(button, app.review.template, index, {change: template_, remove: removeAll});
 
   async function removeAll(used) {
     for (const field of used) await template_({kind: "remove", field: field.path});
@@ -184,12 +179,6 @@ export function columnsStep(app, main, bar) {
     const {review} = app;
     const {template: it} = review;
     const all = [];
-    const guesses = it.fields.filter((field) => field.guess).length + (it.group_guess ? 1 : 0);
-    if (guesses || it.kind_guess) {
-      const words = [it.kind_guess ? t("columns.kind_guess", {kind: t(`kind.${it.record}`)}) : "", guesses ? t("columns.guesses", {n: guesses}) : ""];
-      all.push(el("div.notice.guess", el("span.grow", el("strong", words.filter(Boolean).join(" ")), " ", guesses ? t("columns.guesses_hint") : t("columns.kind_hint")),
-        el("button", {onclick: () => template_({kind: "confirm-all"})}, t("columns.confirm_all"))));
-    }
     const missing = it.fields.filter((field) => field.required && !field.mapped && (!field.line || it.fields.some((other) => other.line && other.mapped)));
     for (const field of missing) {
       const button = el("button", {"aria-haspopup": "menu", onclick: () => fill(button, field)}, t("columns.choose_column"));
@@ -204,18 +193,39 @@ export function columnsStep(app, main, bar) {
     for (const mistake of others) {
       all.push(el("div.notice.bad", el("span.grow", el("strong", mistake.message), " ", mistake.hint ?? "")));
     }
-    for (const cause of questions()) all.push(question(cause));
-    for (const warning of it.warnings) all.push(el("div.notice.warn", el("span.grow", warning)));
+    for (const cause of doubtfulReadings()) all.push(question(cause));
     if (review.failed) all.push(el("div.notice.bad", review.failed));
     replace(notices, all);
     replace(mistakes, it.mistakes.map((mistake) => el("li", mistake.line ? el("strong", t("columns.line", {n: mistake.line}), " ") : null,
       mistake.message, mistake.hint ? ` – ${mistake.hint}` : "",
       mistake.line ? el("button.link", {onclick: () => goToLine(mistake.line)}, ` ${t("columns.show")}`) : null)));
     if (document.activeElement !== text) text.value = it.text;
+    remarks.hidden = !it.warnings.length;
+    replace(remarks, el("summary", t("columns.remarks", {n: it.warnings.length})), el("ul", it.warnings.map((warning) => el("li", warning))));
+  }
+
+  /** Draws the open questions; several can be answered at once. */
+  function drawQuestions() {
+    const {template: it} = app.review;
+    const cards = questionCards(app, {change: template_, fields: choose, choose: fill, show: (index) => grid.showColumn(order.indexOf(index)), redraw: update});
+    const guesses = it.fields.filter((field) => field.guess).length + (it.group_guess ? 1 : 0) + (it.kind_guess ? 1 : 0);
+    const all = guesses > 1 ? el("section.card.question.all", el("h2", t("ask.all", {n: guesses})), el("div.buttons", el("button", {"data-all": "", onclick: () => template_({kind: "confirm-all"})}, t("columns.confirm_all")))) : null;
+    replace(questions, cards, all);
+    questions.hidden = !cards.length;
+  }
+
+  /** Says which columns are not used. */
+  function drawFolded(unused) {
+    const {columns} = app.review.template;
+    folded.hidden = !unused.length || unused.length === columns.length;
+    if (folded.hidden) return;
+    const names = unused.slice(0, NAMED).map((index) => columns[index].name || columns[index].letter).join(", ");
+    replace(folded, `${t("columns.not_used", {n: unused.length})} ${names}${unused.length > NAMED ? ", …" : ""} `,
+      el("button.link", {"data-unused": "", "aria-expanded": String(Boolean(showsUnused)), onclick: () => { showsUnused = !showsUnused; update(); }}, t(showsUnused ? "columns.fold" : "columns.unfold")));
   }
 
   /** Problems that are a question about a whole column. */
-  function questions() {
+  function doubtfulReadings() {
     const causes = app.review.check?.causes ?? [];
     const isDate = (cause) => cause.code === "ambiguous-date" && (/^\s*\d{1,2}\D\d{1,2}\D\d{2,4}/.test(cause.value) || lacksZone(cause));
     return causes.filter((cause) => cause.code === "ambiguous-number" || isDate(cause)).slice(0, 3);
@@ -289,13 +299,12 @@ export function columnsStep(app, main, bar) {
     const {review} = app;
     const {template: it, check} = review;
     const missing = it.mistakes.length > 0;
-    const guesses = it.fields.some((field) => field.guess) || it.group_guess || it.kind_guess;
+    const isOpen = hasQuestions(app);
     const problems = check?.rejected ?? 0;
-    const state = app.isChecking ? t("checking") : missing ? t("columns.not_ready") : guesses ? t("columns.confirm_first")
-      : check?.rows === undefined ? "" : problems ? t("columns.some_problems", {n: problems}) : t("columns.all_good", {n: check.to_send});
+    const state = missing ? t("columns.not_ready") : isOpen && !app.isChecking ? t("columns.confirm_first") : numbersLine(app);
     bar.hidden = false;
     replace(bar, el("p.grow", state), el("button.primary", {
-      disabled: missing || guesses || check?.rows === undefined,
+      disabled: missing || isOpen || check?.rows === undefined,
       onclick: () => app.go(problems ? "problems" : "send"),
     }, problems ? t("columns.next_problems", {n: problems}) : t("columns.next_send")));
   }
@@ -303,10 +312,17 @@ export function columnsStep(app, main, bar) {
   function update() {
     drawTop();
     drawPills();
+    drawQuestions();
     drawNotices();
     drawBar();
-    const columns = app.review.template.columns.map((column) => ({label: column.name || column.letter, width: width(column.name)}));
-    const before = JSON.stringify([app.review.template.columns, app.review.template.fields, app.review.template.header_row]);
+    const all = app.review.template.columns;
+    const [used, unused] = [[], []];
+    all.forEach((column, index) => (column.fields.length ? used : unused).push(index));
+    // Where nothing is used yet, a person looks for what could be.
+    order = showsUnused || !used.length ? [...used, ...unused] : used;
+    drawFolded(unused);
+    const columns = order.map((index) => ({label: all[index].name || all[index].letter, width: width(all[index].name)}));
+    const before = JSON.stringify([all, order, app.review.template.fields, app.review.template.header_row]);
     const hasValues = app.review.check?.rows !== undefined;
     if (before !== drawn || hasValues !== values) {
       drawn = before;
@@ -335,7 +351,7 @@ export function columnsStep(app, main, bar) {
   }
   let timer = null;
 
-  replace(main, el("div.page.fill", top, pills, notices, grid.node, template));
+  replace(main, el("div.page.fill", top, pills, questions, notices, folded, grid.node, el("div.foot", template, remarks)));
   update();
   return {
     update,

@@ -5,6 +5,8 @@ import {el, replace} from "./dom.js";
 import {earlierUploads} from "./history.js";
 import {t} from "./words.js";
 
+/** The name of the sample, which is only tried, and not sent. */
+export const SAMPLE = "Sheetport sample.csv";
 const SVG = "http://www.w3.org/2000/svg";
 
 function picture() {
@@ -31,9 +33,16 @@ export function fileStep(app, main) {
 
   function idle(message) {
     replace(about, picture(), el("h1", t("file.title")), el("p.soft", t("file.text")),
-      el("button.primary", {onclick: () => input.click()}, t("file.choose")),
+      el("div.buttons", el("button.primary", {onclick: () => input.click()}, t("file.choose")), el("button", {"data-sample": "", onclick: sample}, t("file.sample"))),
       message ? el("p.bad", {role: "alert"}, message) : null,
       el("ul.facts", el("li", t("file.kinds")), el("li", t("file.nothing_sent")), el("li", t("file.stays"))));
+  }
+
+  /** Opens a small price list with some problems. */
+  async function sample() {
+    const answer = await fetch("sample.csv").catch(() => null);
+    if (!answer?.ok) return app.lost();
+    take([new File([await answer.blob()], SAMPLE)]);
   }
 
   async function take(files) {

@@ -4,17 +4,21 @@ import {begin, post} from "./api.js";
 import {el, replace, say} from "./dom.js";
 import {changesByField} from "./fields.js";
 import {nightly} from "./nightly.js";
+import {login} from "./login.js";
+import {numbersLine} from "./numbers.js";
 import {command, drawEnded, drawFailed, drawLooking, drawSending, isUnderWay, line, refused} from "./outcome.js";
+import {SAMPLE} from "./step_file.js";
 import {currentLook, forget} from "./step_changes.js";
-import {duration, number, t} from "./words.js";
+import {duration, inSentence, number, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
 const RATES = ["", "1/s", "2/s", "5/s", "10/s", "20/s", "50/s"];
 
 export function sendStep(app, main, bar) {
-  const body = el("div.page");
-  const differs = el("section.card.wide", {"aria-live": "polite"});
-  const forecast = el("dd");
+  const body = el("div.page.narrow");
+  const differs = el("section.card", {"aria-live": "polite"});
+  const forecast = el("span");
+  let pacesOpen = false;
   let startedAt = 0;
   let tried = null;
   /** The chosen rate, and what it is. */
@@ -29,50 +33,64 @@ export function sendStep(app, main, bar) {
   let asked = null;
 
   function summary() {
-    const {check, template} = app.review;
+    const {check} = app.review;
     const {service} = app.start;
     const warnings = (check?.causes ?? []).filter((cause) => cause.warning);
-    const kind = t(`kind.${template.record}`);
     const isAsked = (check?.causes ?? []).some((cause) => cause.asks === "file");
-    const cards = [
-      el("section.card", el("h2", t("send.what", {kind})), el("ul.sum",
-        line("good", check?.to_send, t("send.ready")),
-        check?.rejected ? line("bad", check.rejected, t("send.not_sent")) : null,
-        check?.skipped ? line("", check.skipped, t("send.left_out")) : null,
-        check?.warned ? line("warn", check.warned, t("send.warned")) : null),
-      app.review.last_run ? el("p.soft", t("send.only_changed")) : null,
-      app.review.last_was_approved && !app.review.look ? el("p.warn", {"data-left-out": ""}, t("send.left_out_before")) : null,
-      app.review.report_of ? el("p.soft", t("send.report_of", {n: app.review.report_of})) : null,
-      isAsked ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.answer_first"))) : null,
-      check?.rejected ? el("p", el("button.link", {onclick: () => app.go("problems")}, t("send.fix_first"))) : null),
-      el("section.card", el("h2", t("send.where")), service.problem
-        ? el("div.notice.warn", el("span", el("strong", t(`service.${service.problem}`)), " ", t(`service.${service.problem}.hint`)))
-        : el("dl", el("dt", t("send.service")), el("dd", service.address), service.workspace ? [el("dt", t("send.workspace")), el("dd", service.workspace)] : null,
-          el("dt", el("label", {for: "rate"}, t("send.speed"))), el("dd", rates()), el("dt", t("send.takes")), forecast),
-      el("p.soft", t("send.rehearse_hint")), el("div.buttons", el("button", {disabled: !check?.to_send, onclick: () => start({rehearse: true})}, t("send.rehearse")))),
-    ];
-    if (warnings.length) {
-      cards.push(el("section.card.wide", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
-        line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))));
-    }
     const {look} = app.review;
     const isOutdated = Boolean(look) && !currentLook(app.review);
-    if (look) cards.unshift(looked(look, isOutdated));
-    else if (!service.problem && check?.to_send) cards.unshift(differs);
-    if (tried) cards.unshift(tried);
-    replace(body, el("div.title", el("h1", t("send.title"))), el("div.cards", cards));
+    const cards = [
+      tried,
+      service.problem ? login(app, draw) : look ? looked(look, isOutdated) : check?.to_send ? differs : null,
+      warnings.length ? el("section.card", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
+        line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))) : null,
+      el("section.card", el("details", {open: pacesOpen || isSample() || null, ontoggle: (event) => { pacesOpen = event.target.open; }}, el("summary", t("send.more")),
+        service.problem ? null : el("dl", el("dt", t("send.service")), el("dd", service.address), service.workspace ? [el("dt", t("send.workspace")), el("dd", service.workspace)] : null,
+          el("dt", el("label", {for: "rate"}, t("send.speed"))), el("dd", rates())),
+        el("p.soft", t("send.rehearse_hint")), el("div.buttons", el("button", {disabled: !check?.to_send, onclick: () => start({rehearse: true})}, t("send.rehearse"))))),
+    ];
+    replace(body, el("div.title", el("h1", {"data-sentence": ""}, sentence())), facts(isAsked), el("div.cards", cards));
     bar.hidden = false;
-    replace(bar, el("p.grow", app.isChecking ? t("checking") : ""), el("button", {onclick: () => app.go("problems")}, t("back")),
-      el("button.primary", {"data-send": "", disabled: app.isChecking || isAsked || !toSend() || isOutdated || Boolean(service.problem), onclick: () => start({rehearse: false})}, app.review.last_run && !look ? t("send.changes") : t("send.now", {n: toSend(), kind})));
+    replace(bar, el("p.grow", numbersLine(app)), el("button", {onclick: () => app.go("problems")}, t("back")),
+      el("button.primary", {"data-send": "", disabled: app.isChecking || isAsked || !toSend() || isOutdated || Boolean(service.problem) || isSample(), onclick: () => start({rehearse: false})}, sendWords()));
     compare();
     drawComparison();
+  }
+
+  const isSample = () => app.review.name === SAMPLE;
+  const kindOf = () => inSentence(t(`kind.${app.review.template.record}`));
+  const placeOf = ({address, workspace}) => workspace || (address ?? "").replace(/^https?:\/\//, "");
+
+  /** Says in one sentence what will happen. */
+  function sentence() {
+    const {check} = app.review;
+    const {service} = app.start;
+    if (check?.rows === undefined) return t("send.title");
+    const all = check.to_send + check.rejected + check.accepted;
+    return service.problem ? t("send.ready_for", {n: check.to_send, all, kind: kindOf()}) : t("send.sentence", {n: toSend(), all, kind: kindOf(), where: placeOf(service)});
+  }
+
+  function sendWords() {
+    return app.review.last_run && !app.review.look ? t("send.changes") : t("send.now", {n: toSend()});
+  }
+
+  /** Returns what a person should know before sending. */
+  function facts(isAsked) {
+    const {check, last_run, last_was_approved, look, report_of} = app.review;
+    const link = (words) => el("button.link", {onclick: () => app.go("problems")}, words);
+    return el("div.facts_", isSample() ? el("p", t("send.sample")) : null, el("p.soft", forecast),
+      last_run ? el("p.soft", t("send.only_changed")) : null,
+      last_was_approved && !look ? el("p.warn", {"data-left-out": ""}, t("send.left_out_before")) : null,
+      report_of ? el("p.soft", t("send.report_of", {n: report_of})) : null,
+      isAsked ? el("p", link(t("send.answer_first"))) : null,
+      check?.rejected ? el("p", t("send.not_sent_n", {n: check.rejected}), " ", link(t("send.fix_first"))) : null);
   }
 
   /** Returns what is said about a look at the changes. */
   function looked(look, isOutdated) {
     const again = el("button", {"data-changes": "", onclick: () => app.go("changes")}, t(isOutdated ? "changes.again" : "changes.look"));
     const without = el("button.link", {"data-forget": "", onclick: () => forget(app)}, t(isOutdated ? "changes.no_look" : "changes.forget"));
-    return el("section.card.wide", el("h2", t("changes.title")), isOutdated
+    return el("section.card", el("h2", t("changes.title")), isOutdated
       ? el("div.notice.warn", el("span.grow", el("strong", t("changes.outdated")), " ", t("changes.outdated_text")))
       : el("p", t("changes.sends", {n: look.approved, all: look.sendable})), el("div.buttons", again, without));
   }
@@ -128,11 +146,13 @@ export function sendStep(app, main, bar) {
   function drawComparison() {
     const found = comparison();
     const n = toSend();
-    replace(forecast, pace?.per_second ? t("send.takes_about", {time: duration(n / pace.per_second), n}) : t("send.takes_unknown"));
+    replace(forecast, app.start.service.problem ? "" : pace?.per_second ? t("send.takes_about", {time: duration(n / pace.per_second), n}) : t("send.takes_unknown"));
+    const said = body.querySelector("[data-sentence]");
+    if (said) said.textContent = sentence();
     const usual = body.querySelector("#rate option");
     if (usual && !rate) usual.textContent = usualRate();
     const button = bar.querySelector("[data-send]");
-    if (button && (!app.review.last_run || app.review.look)) button.textContent = t("send.now", {n, kind: t(`kind.${app.review.template.record}`)});
+    if (button) button.textContent = sendWords();
     if (app.review.look) return undefined;
     if (!found || found.phase === "running") {
       const bar_ = el("progress", {max: Math.max(1, found?.all ?? 1), "aria-label": t("compare.running")});
@@ -213,7 +233,7 @@ export function sendStep(app, main, bar) {
   function ended(status) {
     const {counts} = status;
     if (status.rehearsal) {
-      tried = el("section.card.wide", el("div", {class: counts.failed ? "notice bad" : "notice good"}, el("span.grow", el("strong", t(counts.failed ? "send.rehearsed_bad" : "send.rehearsed_good", {n: counts.sent, failed: counts.failed})), " ",
+      tried = el("section.card", el("div", {class: counts.failed ? "notice bad" : "notice good"}, el("span.grow", el("strong", t(counts.failed ? "send.rehearsed_bad" : "send.rehearsed_good", {n: counts.sent, failed: counts.failed})), " ",
         status.forecast ? t("send.forecast", {time: duration(status.forecast.seconds), n: status.forecast.requests}) : "")),
       refused(status));
       summary();
@@ -226,7 +246,9 @@ export function sendStep(app, main, bar) {
       again: (kind) => start({again: kind}),
       undo: () => app.openRun(status.run, {undoes: true}),
       decided: ({result}) => { Object.assign(status, {counts: result.counts, refused: result.refused, next: result.next}); draw(); },
-      cards: el("section.card.wide", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command), everyNight),
+      cards: el("section.card", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command), everyNight),
+      kind: kindOf(),
+      where: placeOf(app.start.service),
       another: {label: t("send.another"), run: () => app.go("file")},
     });
   }

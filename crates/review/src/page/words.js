@@ -35,6 +35,11 @@ export function fieldName(field) {
   return has(`field.${field.name}`) ? t(`field.${field.name}`) : field.name;
 }
 
+/** Returns a name as it stands within a sentence. */
+export function inSentence(name) {
+  return language === "en" && !/^[A-Z]{2}/.test(name) ? name.charAt(0).toLowerCase() + name.slice(1) : name;
+}
+
 /** Returns a short title of a cause. */
 export function causeTitle(cause) {
   return cause.refusal ? t("cause.refusal") : cause.title;
@@ -44,6 +49,16 @@ export function duration(seconds) {
   if (seconds < 60) return t("seconds", {n: Math.max(1, Math.round(seconds))});
   if (seconds < 3600) return t("minutes", {n: Math.round(seconds / 60)});
   return t("hours", {n: Math.round(seconds / 3600)});
+}
+
+/** Returns how long ago a moment is, from milliseconds since 1970; after a week, its date. */
+export function ago(millis) {
+  const minutes = (Date.now() - millis) / 60_000;
+  if (minutes > 7 * 24 * 60) return new Intl.DateTimeFormat(language, {dateStyle: "medium"}).format(new Date(millis));
+  const format = new Intl.RelativeTimeFormat(language, {numeric: "auto"});
+  if (minutes < 60) return format.format(-Math.round(minutes), "minute");
+  if (minutes < 24 * 60) return format.format(-Math.round(minutes / 60), "hour");
+  return format.format(-Math.round(minutes / 60 / 24), "day");
 }
 
 /** Returns a date with its time, from milliseconds since 1970. */

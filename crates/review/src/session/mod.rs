@@ -1,5 +1,6 @@
 //! A file under review: its reading, template, edits and problems, and its current activity.
 
+mod drafts;
 mod look;
 mod memory;
 mod progress;

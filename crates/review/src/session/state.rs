@@ -8,8 +8,8 @@ use sheetport_ledger::{Edit, RunId};
 use sheetport_mapping::Template;
 use sheetport_operations::review::TemplateMistake;
 use sheetport_operations::review::{
-    CheckedSheet, Draft, EditLog, EditStore, Mapping, OpenSheet, Reading, RowVerdict, TemplateEdit, examine, last_run,
-    mapping, mistakes, open_sheet, propose,
+    CheckedSheet, ColumnLook, Draft, DraftOrigin, EditLog, EditStore, Mapping, OpenSheet, Reading, RowVerdict,
+    TemplateEdit, column_looks, examine, last_run, mapping, mistakes, open_sheet, propose,
 };
 use sheetport_operations::{self as operations, Context, Event, InputFile, Spreadsheet};
 use sheetport_plan::{Edits, Source};
@@ -19,6 +19,7 @@ use sheetport_sheet::write::{Existing, WholeFile};
 use tokio::runtime::Handle;
 
 use super::super::http::Failure;
+use super::drafts::KeptDraft;
 use super::look::Look;
 use super::memory::{Made, Remembered};
 use super::progress::{Comparing, Sending};
@@ -43,6 +44,8 @@ pub(crate) struct Session {
     is_watched: AtomicBool,
     /// Where a new template is saved.
     save_as: PathBuf,
+    /// What was decided about the columns before something was sent.
+    kept: KeptDraft,
 }
 
 /// The choices and changes people have made.
@@ -88,6 +91,8 @@ pub(crate) struct State {
 pub(crate) struct Columns {
     pub mapping: Mapping,
     pub mistakes: Vec<TemplateMistake>,
+    /// The look of each column; none if the rows can't be read.
+    pub looks: Vec<ColumnLook>,
 }
 
 impl Session {
@@ -97,7 +102,14 @@ impl Session {
         let save_as = save_as(context, &file);
         let reading = Reading::default();
         let (store, log) = Handle::current().block_on(EditStore::of_file(context, &file, who))?;
-        let state = open_state(context, &file, (reading, None), Arc::new(log), &save_as)?;
+        let mut state = open_state(context, &file, (reading, None), Arc::new(log), &save_as)?;
+        let kept = KeptDraft::of(&context.home, store.file_hash());
+        // A template that was recognized is a later decision.
+        if state.draft.origin == DraftOrigin::Proposed
+            && let Some(text) = kept.text()
+        {
+            state.draft.set_text(text);
+        }
         let session = Session {
             file,
             state: Mutex::new(state),
@@ -109,6 +121,7 @@ impl Session {
             look: Mutex::default(),
             is_watched: AtomicBool::new(false),
             save_as,
+            kept,
         };
         Ok(session)
     }
@@ -157,6 +170,13 @@ impl Session {
             *known = draft;
             Ok(())
         })
+    }
+
+    /// Keeps what a person has decided about the columns for when the file is opened again. Where the home folder can't be written,
+    /// sending says so.
+    pub(crate) fn keep_draft(&self) {
+        let text = self.state().draft.toml.clone();
+        let _ = self.kept.keep(&text);
     }
 
     /// Changes the template by a click.
@@ -208,7 +228,11 @@ impl Session {
             Err(error) => (header_names(&state.sheet, header_row), mistakes(error)),
         };
         let loaded = loaded.as_ref().ok().map(|(template, source)| (template, source));
-        Columns { mapping: mapping(&state.draft, loaded, (header_row, &names)), mistakes }
+        let mapping = mapping(&state.draft, loaded, (header_row, &names));
+        let below = mapping.header_row.unwrap_or_default();
+        // Without them, the page shows the columns without examples.
+        let looks = column_looks(&state.sheet.rows, below, mapping.columns.len()).unwrap_or_default();
+        Columns { mapping, mistakes, looks }
     }
 
     /// Checks the current revision of the sheet, unless this was done. `is_full` reads all rows even if the changed rows were
@@ -333,6 +357,7 @@ impl Session {
             state.saved_at = Some(path);
             drop(template);
             operations::trust(context, &state.draft.load(&self.file)?)?;
+            self.kept.forget();
         }
         state.is_saved = true;
         Ok(state.draft.name.clone())

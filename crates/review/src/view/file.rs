@@ -8,9 +8,12 @@ use sheetport_findings::Asks;
 use sheetport_infer::Confidence;
 use sheetport_language::Language;
 use sheetport_ledger::Accounting;
-use sheetport_operations::review::{CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField};
+use sheetport_operations::review::{
+    CauseOfRows, CheckedSheet, DraftOrigin, Fix, FixChoice, FixPreview, MappedField, ValueLook,
+};
 use sheetport_operations::{Context, Event, Finished};
 use sheetport_plan::{EditedRow, Edits};
+use sheetport_records::order;
 use sheetport_send::StopReason;
 use sheetport_sheet::{Row, column_letters};
 
@@ -82,7 +85,10 @@ fn template(state: &State, columns: &Columns) -> Value {
     let fields = mapping.fields.iter().map(|field| self::field(field, state));
     let header = mapping.columns.iter().take(MAX_COLUMNS).enumerate();
     let header = header.map(|(index, column)| {
-        json!({"name": cut(&column.header), "letter": column_letters(index), "fields": column.fields})
+        let look = columns.looks.get(index);
+        let samples = look.map(|look| look.samples.iter().map(|text| cut(text)).collect::<Vec<_>>());
+        let looks = look.and_then(|look| look.look).map(name_of);
+        json!({"name": cut(&column.header), "letter": column_letters(index), "fields": column.fields, "samples": samples, "looks": looks})
     });
     let mistakes = columns.mistakes.iter().map(|it| json!({"line": it.line, "message": it.message, "hint": it.hint}));
     json!({
@@ -134,7 +140,28 @@ fn field(field: &MappedField, state: &State) -> Value {
         "confidence": confidence,
         "reason": reason.map(|reason| &reason.words),
         "allowed": field.allowed,
+        "asks": looked_for(field).map(name_of),
     })
+}
+
+fn name_of(look: ValueLook) -> &'static str {
+    match look {
+        ValueLook::Money => "money",
+        ValueLook::Quantity => "quantity",
+        ValueLook::Code => "code",
+    }
+}
+
+/// Returns the look of values for which a column without a field is asked about: records without them are rarely meant.
+fn looked_for(field: &MappedField) -> Option<ValueLook> {
+    let it = field.field;
+    if it.is_money && !it.is_tax() {
+        return Some(ValueLook::Money);
+    }
+    if it.name == "quantity" {
+        return Some(ValueLook::Quantity);
+    }
+    (field.is_line && order::NEEDS_ONE_OF.contains(&it.name)).then_some(ValueLook::Code)
 }
 
 pub(crate) fn edits(state: &State) -> Value {
@@ -169,6 +196,7 @@ pub(crate) fn check(state: &State) -> Value {
         "skipped": tally.skipped,
         "accepted": tally.accepted_earlier,
         "warned": tally.warned,
+        "left_out": checked.left_out(state.log.current()).len(),
         "causes": causes.collect::<Vec<_>>(),
         "mistakes": mistakes,
     })

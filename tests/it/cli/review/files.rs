@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::super::browser::Browser;
 use super::super::process::Place;
 use super::super::service::Served;
-use super::{click, has_no_errors, start, wait, write_into_cell};
+use super::{click, confirm_guesses, has_no_errors, start, wait, write_into_cell};
 
 /// A file, how it is fixed, and what must arrive.
 #[derive(Deserialize)]
@@ -71,7 +71,7 @@ fn files() -> [Sample; 10] {
             7,
             &[("T-100", "89.9"), ("T-105", "17.95"), ("T-108", "13.6")],
         )
-        .fixed("same number twice", "Keep the last of each, leave 1 out"),
+        .fixed("same number twice", "Keep the last, leave row"),
     ]
 }
 
@@ -139,11 +139,8 @@ fn bring(browser: &mut Browser, sample: &Sample) -> u32 {
         clicks.set(clicks.get() + 1);
         next(browser, ".menu button", field);
     }
-    if browser.eval("Boolean(document.querySelector('.notice.guess button'))") == true {
-        next(browser, ".notice.guess button", "");
-        wait(browser, "!document.querySelector('.notice.guess')");
-        wait(browser, is_settled);
-    }
+    clicks.set(clicks.get() + confirm_guesses(browser));
+    wait(browser, is_settled);
     if browser.eval("/^Fix/.test(document.querySelector('.bar .primary').textContent)") == true {
         next(browser, ".bar .primary", "Fix");
     }

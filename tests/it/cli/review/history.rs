@@ -4,7 +4,7 @@ use super::super::browser::Browser;
 use super::super::items;
 use super::super::process::{Place, Sheetport, until};
 use super::super::service::Served;
-use super::{click, has_no_errors, start, stored, wait, write_into_cell};
+use super::{click, confirm_guesses, has_no_errors, start, stored, wait, write_into_cell};
 use crate::faults::server::{Reply, Server};
 
 const INVOICES: &str = "record = \"invoice\"\n[fields.cid]\ncolumn = \"Customer\"\n[fields.currency]\nvalue = \"EUR\"\n\
@@ -46,7 +46,7 @@ async fn records_that_nobody_knows_about_are_decided_on_the_page() {
         let process = sheetport(&["review", "--no-open", "--json", "invoices.csv"]).start();
         let line: serde_json::Value = serde_json::from_str(&process.line()).unwrap();
         browser.visit(line["listening"].as_str().unwrap());
-        click(&mut browser, ".notice.guess button", "All are right");
+        confirm_guesses(&mut browser);
         click(&mut browser, ".bar .primary", "Continue");
         click(&mut browser, ".bar .primary", "Send 6 now");
         wait(&mut browser, "/Row 3.*cid: c-2.*Row 5.*Row 6/s.test(document.querySelector('.unknown')?.innerText)");

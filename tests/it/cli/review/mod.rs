@@ -10,10 +10,12 @@ mod habits;
 mod history;
 mod in_browser;
 mod nightly;
+mod nothing_lost;
 #[cfg(unix)]
 mod opening;
 pub(super) mod page;
 mod people;
+mod questions;
 mod remember;
 mod remember_kinds;
 mod trouble;
@@ -72,6 +74,25 @@ fn click(browser: &mut Browser, selector: &str, text: &str) {
         "(() => {{ const node = {found}; if (!node || node.disabled) return false; node.click(); return true; }})()"
     );
     wait_for(browser, &found, &clicked);
+}
+
+/// Returns an expression for the number of records in a state of the line of numbers, such as `ready` or `to_fix`.
+fn count(state: &str) -> String {
+    format!("Number(document.querySelector('[data-count={state}] strong')?.textContent ?? NaN)")
+}
+
+/// Answers all questions about the columns with yes. Returns the number of clicks.
+#[track_caller]
+fn confirm_guesses(browser: &mut Browser) -> u32 {
+    let mut clicks = 0;
+    wait(browser, "document.querySelector('.bar .primary')");
+    while browser.eval("Boolean(document.querySelector('[data-all], [data-yes]'))") == true {
+        let open = browser.eval("document.querySelectorAll('[data-question]').length");
+        browser.eval("(document.querySelector('[data-all]') ?? document.querySelector('[data-yes]')).click()");
+        wait(browser, &format!("document.querySelectorAll('[data-question]').length < {open}"));
+        clicks += 1;
+    }
+    clicks
 }
 
 /// Writes a text into the current cell of the grid, by keyboard.

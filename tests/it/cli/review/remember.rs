@@ -6,7 +6,7 @@ use super::super::browser::Browser;
 use super::super::process::Place;
 use super::super::service::Served;
 use super::page::ReviewPage;
-use super::{click, has_no_errors, start, stored, wait};
+use super::{click, count, has_no_errors, start, stored, wait};
 
 /// Opens a file with the number, the name and the price of articles.
 #[track_caller]
@@ -156,8 +156,7 @@ fn a_fix_is_remembered_on_the_page() {
     click(&mut browser, ".memory button", "Also next time");
     wait(&mut browser, "/Remembered in prices.toml/.test(document.body.innerText)");
     wait(&mut browser, "!document.querySelector('.memory button')");
-    let text = browser.text("document.querySelector('.counts').textContent");
-    assert!(text.contains("3ready0to fix"), "{text}");
+    wait(&mut browser, &format!("{} === 3 && {} === 0", count("ready"), count("to_fix")));
     has_no_errors(&browser);
     let template = place.path("home/templates/prices.toml");
     let template = template.to_str().unwrap();
@@ -176,7 +175,7 @@ fn a_question_is_answered_with_a_click_for_all_files_of_the_template() {
     click(&mut browser, ".bar .primary", "1");
     wait(&mut browser, "/is a hundredth of 19/.test(document.querySelector('.about')?.innerText)");
     click(&mut browser, ".about button", "Such rows are right");
-    wait(&mut browser, "/4/.test(document.querySelector('.counts .good')?.innerText)");
+    wait(&mut browser, &format!("{} === 4", count("ready")));
     wait(&mut browser, "!document.querySelector('.causes li:not(.warning)')");
     assert!(
         browser.text("document.querySelector('.causes').innerText").contains("A percent sign"),

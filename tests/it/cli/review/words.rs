@@ -6,7 +6,7 @@ use super::super::browser::Browser;
 use super::super::process::Place;
 use super::super::service::Served;
 use super::page::ReviewPage;
-use super::{click, has_no_errors, start, wait};
+use super::{click, confirm_guesses, has_no_errors, start, wait};
 
 /// A file whose template is proposed.
 const PRICES: &str =
@@ -91,11 +91,11 @@ fn warnings_and_reasons_of_the_template_are_in_german() {
     browser.visit(&address);
     wait(
         &mut browser,
-        "/hat Werte, die keine Zahlen sind, etwa auf Anfrage/.test(document.querySelector('.notices')?.innerText)",
+        "/hat Werte, die keine Zahlen sind, etwa auf Anfrage/.test(document.querySelector('.foot')?.textContent)",
     );
     let chips = browser.text("[...document.querySelectorAll('.chip.button')].map((it) => it.title).join()");
     assert!(chips.contains("nach ihrem Namen; ohne Steuer") && !chips.contains("name"), "{chips}");
-    click(&mut browser, ".notice.guess button", "Alle stimmen");
+    confirm_guesses(&mut browser);
     click(&mut browser, ".bar .primary", "berichtigen");
     wait(&mut browser, "document.querySelector('.grid .cell.wrong')?.title.includes('Zahl')");
     has_no_errors(&browser);

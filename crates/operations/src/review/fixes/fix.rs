@@ -1,5 +1,6 @@
 //! One fix for all rows of a cause.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
@@ -21,6 +22,8 @@ const CHUNK: usize = 4_096;
 const SAMPLES: usize = 3;
 /// Maximum number of problems of a cause for which every possible fix is tried.
 const MAX_TRIED: usize = 20_000;
+/// Number of different texts of a cause that are counted.
+const MAX_VALUES: usize = 8;
 /// Number of rows examined for the usual length of identifiers.
 const SURVEYED: usize = 1_000;
 
@@ -90,6 +93,8 @@ pub struct CauseRows<'a> {
     pub rows: &'a RowStore,
     pub log: &'a EditLog,
     pub cause: usize,
+    /// The text of the cells that are meant; all cells of the cause if `None`.
+    pub value: Option<&'a str>,
 }
 
 /// A cell or a row to change: row, column, text before, text after.
@@ -117,14 +122,15 @@ impl CauseRows<'_> {
             fixes.push(Fix::Tidy);
         }
         fixes.push(Fix::LeaveOut);
-        let is_small = self.sheet.of_cause(self.cause).len() <= MAX_TRIED;
+        let problems = self.problems()?;
+        let is_small = problems.len() <= MAX_TRIED;
         let mut of_cells = self.previews_of_cells(&fixes)?.into_iter();
         let mut choices = Vec::new();
         for fix in fixes {
             let preview = match of_cells.next().flatten() {
                 Some(preview) => preview,
                 None if is_small => self.preview(&fix)?,
-                None => FixPreview { count: cause.count as usize, ..FixPreview::default() },
+                None => FixPreview { count: problems.len().max(cause.count as usize), ..FixPreview::default() },
             };
             if preview.count > 0 {
                 choices.push(FixChoice { fix, preview });
@@ -133,13 +139,47 @@ impl CauseRows<'_> {
         Ok(choices)
     }
 
+    /// Returns the places of the problems that are meant.
+    ///
+    /// # Errors
+    /// If the rows can't be read.
+    pub fn problems(&self) -> Result<Cow<'_, [ProblemPlace]>, Error> {
+        let all = self.sheet.of_cause(self.cause);
+        let Some(value) = self.value else { return Ok(Cow::Borrowed(all)) };
+        let mut found = Vec::new();
+        self.each_cell(all, self.column(), |row, column, text, _| {
+            if text == value {
+                found.push(ProblemPlace { row, column: u32::try_from(column).ok() });
+            }
+        })?;
+        Ok(Cow::Owned(found))
+    }
+
+    /// Returns the most frequent texts of the cells of the cause, each with its number. Returns none for very many cells, and for
+    /// problems without a cell.
+    ///
+    /// # Errors
+    /// If the rows can't be read.
+    pub fn values(&self) -> Result<Vec<(String, u64)>, Error> {
+        let all = self.sheet.of_cause(self.cause);
+        if all.len() > MAX_TRIED || self.column().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut counts: HashMap<String, u64> = HashMap::new();
+        self.each_cell(all, self.column(), |_, _, text, _| *counts.entry(text).or_default() += 1)?;
+        let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+        counts.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        counts.truncate(MAX_VALUES);
+        Ok(counts)
+    }
+
     /// Returns what each fix of cells would change, from reading the rows once; `None` for fixes that leave rows out.
     fn previews_of_cells(&self, fixes: &[Fix]) -> Result<Vec<Option<FixPreview>>, Error> {
         let is_of_cells = |fix: &Fix| !matches!(fix, Fix::LeaveOut | Fix::KeepFirst | Fix::KeepLast);
         let mut previews: Vec<Option<FixPreview>> =
             fixes.iter().map(|fix| is_of_cells(fix).then(FixPreview::default)).collect();
         let mut fills = vec![Filling::default(); fixes.len()];
-        let problems = self.sheet.of_cause(self.cause);
+        let problems = self.problems()?;
         let tried = &problems[..problems.len().min(MAX_TRIED)];
         if previews.iter().any(Option::is_some) {
             self.each_cell(tried, self.column(), |row, _, text, above| {
@@ -187,7 +227,7 @@ impl CauseRows<'_> {
         let column = self.column();
         let mut texts = BTreeSet::new();
         if matches!(fix, Fix::Set(_) | Fix::LeaveOut) {
-            self.each_cell(self.sheet.of_cause(self.cause), column, |_, _, text, _| {
+            self.each_cell(&self.problems()?, column, |_, _, text, _| {
                 if texts.len() <= MAX_TEXTS {
                     texts.insert(text);
                 }
@@ -211,7 +251,7 @@ impl CauseRows<'_> {
     }
 
     fn each_change(&self, fix: &Fix, mut change: impl FnMut(Change)) -> Result<(), Error> {
-        let problems = self.sheet.of_cause(self.cause);
+        let problems = self.problems()?;
         let column = self.column();
         match fix {
             Fix::LeaveOut => {
@@ -223,7 +263,7 @@ impl CauseRows<'_> {
             Fix::KeepFirst | Fix::KeepLast => {
                 let Some(column) = column else { return Ok(()) };
                 let mut by_text: HashMap<String, Vec<u64>> = HashMap::new();
-                self.each_cell(problems, Some(column), |row, _, text, _| by_text.entry(text).or_default().push(row))?;
+                self.each_cell(&problems, Some(column), |row, _, text, _| by_text.entry(text).or_default().push(row))?;
                 // For repeated records, the problem may be reported for one of the rows only.
                 self.add_equal(column, &mut by_text)?;
                 let mut rows: Vec<u64> = Vec::new();
@@ -238,7 +278,7 @@ impl CauseRows<'_> {
             }
             fix => {
                 let mut filling = Filling::default();
-                self.each_cell(problems, column, |row, column, text, above| {
+                self.each_cell(&problems, column, |row, column, text, above| {
                     if let Some(new) = filling.changed(fix, row, &text, above.as_deref()) {
                         change((row, Some(column), text, new));
                     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use sheetport_ledger::{AllowRepeat, Causes, Disposition, Problem, RecordState};
+use sheetport_ledger::{AllowRepeat, Causes, Disposition, PlannedRecord, Problem, RecordState};
 use sheetport_mapping::map::explain::{Explained, explain};
 use sheetport_mapping::map::survey::Survey;
 use sheetport_mapping::map::{Draft, RowKind};
 use sheetport_mapping::{Mapper, Template};
 use sheetport_plan::plan::{Batch, Known, ReadMode, ledger_problem, read_surveyed};
-use sheetport_plan::{Source, Tally};
+use sheetport_plan::{Edits, Source, Tally};
 use sheetport_sheet::Row;
 
 use super::keys_of_rows::KeysOfRows;
@@ -35,6 +35,8 @@ pub struct CheckedSheet {
     pub(super) errors: Grouping,
     pub(super) warnings: Grouping,
     pub(super) keys: KeysOfRows,
+    /// The rows that the template leaves out, in order.
+    skipped: Arc<[u64]>,
 }
 
 /// Finds the cause of a problem.
@@ -76,21 +78,28 @@ pub fn examine<'a>(
     observer: Observer<'a>,
 ) -> Operation<'a, CheckedSheet> {
     Box::pin(async move {
+        let edits = input.edits.clone();
         let (source, template) = open_as_upload(context, input, observer).await?;
         let source = Arc::new(source);
         let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
-        let mut rows = 0;
+        let (mut rows, mut skipped) = (0, Vec::new());
         let (mut tally, known) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
             if batch.restarts {
                 (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
+                skipped.clear();
             }
             rows += batch.read;
             observer(Event::Reading { rows });
             batch.records.iter().for_each(|record| keys.add(record));
+            let is_skipped = |record: &&PlannedRecord| matches!(record.disposition, Disposition::Skipped(_));
+            skipped.extend(batch.records.iter().filter(is_skipped).flat_map(|record| record.rows.iter().copied()));
             collect(batch, &mut errors, &mut warnings);
             true
         })?;
         keys.sort();
+        let sheet_index = source.tables.first().map_or(0, |part| part.sheet);
+        skipped.retain(|row| !edits.as_ref().is_some_and(|edits| edits.leaves_out(sheet_index, *row)));
+        skipped.sort_unstable();
         warn_of_changes(context, &template, &mut tally).await?;
         tally.of_file.iter().for_each(|warning| warnings.add(warning.row.unwrap_or_default(), warning));
         observer(Event::Checked(&tally));
@@ -103,6 +112,7 @@ pub fn examine<'a>(
             errors: Grouping::default(),
             warnings: Grouping::default(),
             keys,
+            skipped: skipped.into(),
         };
         sheet.errors = sheet.take(errors, false, false);
         sheet.warnings = sheet.take(warnings, true, false);
@@ -203,6 +213,14 @@ impl CheckedSheet {
     /// Returns the number of the last row of the header.
     pub fn header_row(&self) -> u64 {
         self.source.tables.first().map_or(0, |part| part.layout.header.row)
+    }
+
+    /// Returns the rows that are left out, by the template or by a person, in order.
+    pub fn left_out(&self, edits: &Edits) -> Vec<u64> {
+        let mut rows: Vec<u64> = edits.left_out(self.sheet_index()).chain(self.skipped.iter().copied()).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
     }
 
     /// Returns the places of the problems of a cause, ordered by row.

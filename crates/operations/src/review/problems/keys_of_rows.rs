@@ -1,6 +1,6 @@
 //! Finds rows with the same key, so that a changed row can be judged together with the rows affected.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub(super) struct KeysOfRows {
     read: Arc<Vec<(u64, u64)>>,
     /// Rows changed since, each with the hash of its current key, if any.
     changed: HashMap<u64, Option<u64>>,
+    /// The changed rows by the hashes of their current keys.
+    changed_of: HashMap<u64, BTreeSet<u64>>,
 }
 
 impl KeysOfRows {
@@ -34,7 +36,14 @@ impl KeysOfRows {
     /// Notes the key of a changed row.
     pub(super) fn set(&mut self, row: u64, key: Option<&str>) {
         let hash = key.map(|key| self.hasher.hash_one(key));
-        self.changed.insert(row, hash);
+        if let Some(before) = self.changed.insert(row, hash).flatten()
+            && let Some(rows) = self.changed_of.get_mut(&before)
+        {
+            rows.remove(&row);
+        }
+        if let Some(hash) = hash {
+            self.changed_of.entry(hash).or_default().insert(row);
+        }
     }
 
     /// Returns the rows with a key, in order.
@@ -42,7 +51,7 @@ impl KeysOfRows {
         let hash = self.hasher.hash_one(key);
         let start = self.read.partition_point(|(known, _)| *known < hash);
         let read = self.read[start..].iter().take_while(|(known, _)| *known == hash).map(|(_, row)| *row);
-        let changed = self.changed.iter().filter(|(_, known)| **known == Some(hash)).map(|(row, _)| *row);
+        let changed = self.changed_of.get(&hash).into_iter().flatten().copied();
         let mut rows: Vec<u64> = read.filter(|row| !self.changed.contains_key(row)).chain(changed).collect();
         rows.sort_unstable();
         rows

@@ -1,6 +1,6 @@
 //! Bringing a checked sheet up to date after a change of a few rows, without reading the others again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sheetport_ledger::Problem;
 use sheetport_plan::Edits;
@@ -12,8 +12,9 @@ use super::checked_sheet::{CauseOfRows, CheckedSheet, Grouping, ProblemPlace, co
 use super::keys_of_rows::KeysOfRows;
 use crate::error::Error;
 
-/// Maximum number of rows judged again, including rows with the same keys.
-const MAX_ROWS: usize = 200;
+/// Maximum number of rows judged again, including rows with the same keys. Judging a row alone costs as much as three rows of a check of
+/// the whole sheet, and with their problems so many rows take 50 MB.
+const MAX_ROWS: usize = 50_000;
 
 /// The problems of a changed row.
 pub type RowVerdict = (u64, Vec<Problem>);
@@ -46,14 +47,15 @@ impl CheckedSheet {
             return Ok(None);
         }
         self.keys = keys;
-        let mut verdicts = Vec::new();
-        for change in changes {
-            self.replace(&change);
-            if change.is_own {
-                verdicts.push((change.row, change.after.problems));
-            }
+        let mut moved = BTreeMap::new();
+        for change in &changes {
+            self.replace(change, &mut moved);
         }
-        Ok(Some(verdicts))
+        for (cause, moved) in moved {
+            self.causes[cause].move_places(moved);
+        }
+        let own = changes.into_iter().filter(|change| change.is_own);
+        Ok(Some(own.map(|change| (change.row, change.after.problems)).collect()))
     }
 
     /// Returns the changed rows and the rows with the same keys, before and after the change, and the keys after the change.
@@ -69,31 +71,29 @@ impl CheckedSheet {
         let judge = |edits| Judge::new(&self.source, &self.template, &self.known, edits);
         let (Some(old), Some(new)) = (judge(before), judge(after)) else { return Ok(None) };
         let mut keys = self.keys.clone();
-        let mut concerned: BTreeSet<u64> = changed.iter().copied().collect();
-        for row in rows.numbered(&Vec::from_iter(concerned.iter().copied()))? {
-            let number = row.number;
-            if let Some(key) = old.judge(row.clone()).key {
-                concerned.extend(self.keys.rows_of(&key));
-            }
-            let key = new.judge(row).key;
-            keys.set(number, key.as_deref());
+        let judged_twice = |row: Row| (row.number, old.judge(row.clone()), new.judge(row));
+        let mut judged: Vec<_> = rows.numbered(changed)?.into_iter().map(judged_twice).collect();
+        for (row, _, after) in &judged {
+            keys.set(*row, after.key.as_deref());
         }
-        for row in rows.numbered(changed)? {
-            if let Some(key) = new.judge(row).key {
-                concerned.extend(keys.rows_of(&key));
-            }
+        let mut others = BTreeSet::new();
+        for (_, before, after) in &judged {
+            let of_old = before.key.as_deref().map(|key| self.keys.rows_of(key)).unwrap_or_default();
+            let of_new = after.key.as_deref().map(|key| keys.rows_of(key)).unwrap_or_default();
+            others.extend(of_old.into_iter().chain(of_new).filter(|row| changed.binary_search(row).is_err()));
         }
-        if concerned.len() > MAX_ROWS {
+        if changed.len() + others.len() > MAX_ROWS {
             return Ok(None);
         }
-        let rows = rows.numbered(&Vec::from_iter(concerned))?;
-        let change = |row: Row| Change {
-            row: row.number,
-            is_own: changed.contains(&row.number),
-            before: with_others(&old, row.clone(), &self.keys),
-            after: with_others(&new, row, &keys),
+        judged.extend(rows.numbered(&Vec::from_iter(others))?.into_iter().map(judged_twice));
+        let change = |(row, before, after): (u64, Judged, Judged)| Change {
+            row,
+            is_own: changed.binary_search(&row).is_ok(),
+            before: with_others(&old, (row, before), &self.keys),
+            after: with_others(&new, (row, after), &keys),
         };
-        let changes = rows.into_iter().map(change).collect();
+        let mut changes: Vec<Change> = judged.into_iter().map(change).collect();
+        changes.sort_unstable_by_key(|change| change.row);
         Ok(Some((changes, keys)))
     }
 
@@ -117,24 +117,18 @@ impl CheckedSheet {
         known == expected
     }
 
-    fn replace(&mut self, change: &Change) {
+    /// Replaces the problems of a row. The places move when all rows are replaced, because a cause may have very many.
+    fn replace(&mut self, change: &Change, moved: &mut BTreeMap<usize, Moved>) {
         let is_removed = |(cause, _): &(usize, ProblemPlace)| change.is_own || !self.causes[*cause].is_refusal;
-        let removed: Vec<_> = self.of_row(change.row).filter(is_removed).collect();
-        for (cause, place) in removed {
-            let cause = &mut self.causes[cause];
-            cause.count -= 1;
-            if let Ok(at) = cause.places.binary_search(&place) {
-                cause.places.remove(at);
-            }
+        for (cause, place) in self.of_row(change.row).filter(is_removed) {
+            moved.entry(cause).or_default().removed.push(place);
         }
         let Change { row, before, after, .. } = change;
         for (problems, is_warning) in [(&after.problems, false), (&after.warnings, true)] {
             for problem in problems {
                 let Some(cause) = self.cause_of(*row, problem, is_warning) else { continue };
                 let place = ProblemPlace { row: problem.row.unwrap_or(*row), column: column_of(problem) };
-                let cause = &mut self.causes[cause as usize];
-                cause.count += 1;
-                cause.places.insert(cause.places.partition_point(|known| *known < place), place);
+                moved.entry(cause as usize).or_default().added.push(place);
             }
         }
         let tally = &mut self.tally;
@@ -171,11 +165,27 @@ impl CheckedSheet {
     }
 }
 
+/// The places of problems that a change takes from a cause, and adds to it.
+#[derive(Default)]
+struct Moved {
+    removed: Vec<ProblemPlace>,
+    added: Vec<ProblemPlace>,
+}
+
+impl CauseOfRows {
+    fn move_places(&mut self, moved: Moved) {
+        let Moved { mut removed, added } = moved;
+        removed.sort_unstable();
+        self.count = (self.count + added.len() as u64).saturating_sub(removed.len() as u64);
+        self.places.retain(|place| removed.binary_search(place).is_err());
+        self.places.extend(added);
+        self.places.sort_unstable();
+    }
+}
+
 /// Judges a row with the others of the same key: the first is told of the second if nothing else is wrong with it, and all others of the
 /// first.
-fn with_others(judge: &Judge<'_>, row: Row, keys: &KeysOfRows) -> Judged {
-    let number = row.number;
-    let judged = judge.judge(row);
+fn with_others(judge: &Judge<'_>, (number, judged): (u64, Judged), keys: &KeysOfRows) -> Judged {
     let Some(key) = judged.key.clone() else { return judged };
     match keys.rows_of(&key).as_slice() {
         [first, second, ..] if *first == number && judged.verdict == Verdict::Send => {

@@ -20,7 +20,7 @@ pub enum TemplateEdit {
     Constant { field: String, value: String },
     /// Leaves a field out.
     Remove { field: String },
-    /// Confirms the guess of a field, or of the columns of the group.
+    /// Confirms the guess of a field, of the columns of the group, or of the kind of record.
     Confirm { field: String },
     /// Confirms all guesses.
     ConfirmAll,
@@ -50,6 +50,9 @@ pub enum TemplateEdit {
 
 /// The pseudo field of the group's columns.
 const GROUP: &str = "group";
+/// The pseudo field of the kind of record, and the key that marks it as a guess.
+const RECORD: &str = "record";
+const RECORD_GUESS: &str = "record_guess";
 
 impl TemplateEdit {
     pub(crate) fn replace(field: &str, pattern: &str, with: &str) -> TemplateEdit {
@@ -79,6 +82,7 @@ impl TemplateEdit {
             TemplateEdit::Confirm { field } if field == GROUP => {
                 drop(document.get_mut(GROUP).and_then(Item::as_table_like_mut).map(|group| group.remove("guess")));
             }
+            TemplateEdit::Confirm { field } if field == RECORD => drop(document.remove(RECORD_GUESS)),
             TemplateEdit::Confirm { field } => drop(field_table(&mut document, field)?.remove("guess")),
             TemplateEdit::ConfirmAll => confirm_all(&mut document),
             TemplateEdit::Header(row) => {
@@ -167,7 +171,7 @@ fn remove(document: &mut DocumentMut, field: &str) {
 }
 
 fn confirm_all(document: &mut DocumentMut) {
-    document.remove("record_guess");
+    document.remove(RECORD_GUESS);
     for table in ["fields", "lines"] {
         let Some(fields) = document.get_mut(table).and_then(Item::as_table_like_mut) else { continue };
         for (_, field) in fields.iter_mut() {

@@ -1,6 +1,7 @@
 //! The template of a review, and its changes.
 
 mod column_key;
+mod column_look;
 mod draft;
 mod edit;
 mod mapping;
@@ -8,6 +9,7 @@ mod open_field;
 mod skip_where;
 
 pub(super) use column_key::ColumnKey;
+pub use column_look::{ColumnLook, ValueLook, column_looks};
 pub use draft::{Draft, DraftOrigin, FieldReason, propose};
 pub use edit::TemplateEdit;
 pub(super) use mapping::allowed_texts;
