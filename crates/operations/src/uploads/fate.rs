@@ -43,6 +43,8 @@ impl Fate {
                 Fate::SentBefore
             }
             (Disposition::Skipped(_), ..) => Fate::LeftOut,
+            // Another row of the file has taken the record back.
+            (Disposition::Send(_), Some(Outcome { state: RecordState::Rejected, .. }), _) => Fate::Refused,
             (Disposition::Send(_), Some(outcome), _) => Fate::Settled(outcome.state),
             (Disposition::Send(_), None, None) => Fate::NotCompared,
             (Disposition::Send(_), None, Some(change)) => match change {

@@ -139,6 +139,7 @@ export class Grid {
   /** Loads the rows in view again. */
   async reload() {
     const {from, to} = this.shown ?? {from: 0, to: 1};
+    const current = this.known(this.focus.row)?.n;
     const chunks = [...new Set([from, Math.max(from, to - 1)].map((at) => Math.floor(at / CHUNK)))];
     const loading = new Set();
     this.loading = loading;
@@ -146,7 +147,23 @@ export class Grid {
     if (this.loading !== loading || this.isClosed) return;
     this.cache.clear();
     chunks.forEach((chunk, at) => this.cache.set(chunk, loaded[at]));
+    this.keepFocus(current);
     this.schedule();
+  }
+
+  /** Keeps the focus on a row that has another place now, or on the next one if it is gone. */
+  keepFocus(n) {
+    let next = null;
+    for (const [chunk, rows] of n === undefined ? [] : this.cache) {
+      const at = rows.findIndex((row) => row?.n >= n);
+      if (at >= 0) next = Math.min(next ?? Infinity, chunk * CHUNK + at);
+    }
+    this.focus.row = Math.max(0, Math.min(next ?? this.focus.row, this.options.total - 1));
+  }
+
+  /** Returns a row if it is loaded. */
+  known(at) {
+    return this.cache.get(Math.floor(at / CHUNK))?.[at % CHUNK];
   }
 
   /** Forgets the rows, also those that are on their way: an older answer may come after a newer one. */
@@ -350,5 +367,5 @@ export class Grid {
 
 /** Whether a cell holds a number, as spreadsheet programs set it to the right. */
 export function isNumber(text) {
-  return /^[\s(]*[-+]?\s*(?:[$€£¥]|[A-Z]{3})?\s*[-+]?\d[\d.,'’\s]*(?:[%€$£¥)]|\s[A-Z]{3})?\s*$/.test(text) && !/^0\d/.test(text);
+  return /^[\s(]*[-+]?\s*(?:[$€£¥]\s*|[A-Z]{3}\s+)?[-+]?\d[\d.,'’\s]*(?:[%€$£¥)]|\s[A-Z]{3})?\s*$/.test(text) && !/^0\d/.test(text);
 }

@@ -45,7 +45,7 @@ export function columnsStep(app, main, bar) {
     cell: (row, place, node) => {
       const text = row.c[order[place]] ?? "";
       node.textContent = text;
-      if (isNumber(text)) node.classList.add("figure");
+      if (isFigure(order[place], text)) node.classList.add("figure");
       if (text.length > 18) node.title = text;
       const made = row.v?.find(([column]) => column === order[place]);
       if (!made) return;
@@ -56,12 +56,19 @@ export function columnsStep(app, main, bar) {
         node.title = value;
         node.setAttribute("aria-invalid", "true");
         node.setAttribute("aria-description", value);
-      } else if (!text.includes(plain)) {
+      } else if (!text.includes(plain) && Number(text) !== Number(plain)) {
         node.replaceChildren(el("span.becomes", {title: t("columns.becomes")}, plain), el("span.as-is", {title: t("columns.in_file")}, text));
       }
     },
     number: (row) => headerButton(row),
   });
+
+  /** Whether a cell is set to the right: a number of a field for numbers, or of a column without a field. */
+  function isFigure(index, text) {
+    const {columns, fields} = app.review.template;
+    const used = columns[index]?.fields ?? [];
+    return isNumber(text) && (!used.length || used.some((at) => fields[at].number));
+  }
 
   /** A click on the number of one of the first rows makes it the row of names. */
   function headerButton(row) {

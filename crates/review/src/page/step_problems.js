@@ -197,7 +197,8 @@ export function problemsStep(app, main, bar, wanted) {
     const waiting = app.saving.text(app.path("/edits"), row.n, column);
     const text = waiting ?? row.c[column] ?? "";
     node.textContent = text;
-    if (isNumber(text)) node.classList.add("figure");
+    const {columns, fields} = app.review.template;
+    if (isNumber(text) && columns[column]?.fields.some((at) => fields[at].number)) node.classList.add("figure");
     if (text.length > 18) node.title = text;
     if (waiting !== undefined) {
       node.classList.add("unsaved");
@@ -326,12 +327,14 @@ export function problemsStep(app, main, bar, wanted) {
     const where = it.header ? t("problems.in_column", {column: it.header}) : "";
     const sample = it.value ? t("problems.for_example", {value: it.value}) : "";
     const message = `${it.message}${/[.!?]$/.test(it.message) ? "" : "."}`;
-    replace(about, el("h2", causeTitle(it)), el("p.sentence", [where, message, sample].filter(Boolean).join(" "), it.remedy ? el("span.soft", ` ${sentence(it.remedy)}`) : null),
+    replace(about, el("h2", causeTitle(it)), el("p.sentence", [where, message, sample].filter(Boolean).join(" "), it.remedy && !isForTemplate(it.remedy) ? el("span.soft", ` ${sentence(it.remedy)}`) : null),
       it.asks ? el("p", el("button", {onclick: () => accept(it.code)}, t(`problems.accept_${it.asks}`))) : null,
       it.of_file || it.code === "guess" ? el("p", el("button", {onclick: () => app.go("columns")}, t("problems.to_columns"))) : null);
     fixes.draw(it, only);
   }
 
+  /** Whether a remedy is about the text of the template, which the buttons write. */
+  const isForTemplate = (remedy) => /\b[a-z_]+ = |\b(?:template|Vorlage)\b/.test(remedy);
   const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
   /** Answers a question for all files of the template. */

@@ -13,7 +13,7 @@ use sheetport_operations::review::{
 };
 use sheetport_operations::{Context, Event, Finished};
 use sheetport_plan::{EditedRow, Edits};
-use sheetport_records::order;
+use sheetport_records::{JsonType, order};
 use sheetport_send::StopReason;
 use sheetport_sheet::{Row, column_letters};
 
@@ -132,6 +132,7 @@ fn field(field: &MappedField, state: &State) -> Value {
         "name": field.field.name,
         "doc": field.field.doc,
         "line": field.is_line,
+        "number": matches!(field.field.json, JsonType::Number | JsonType::Integer),
         "required": field.field.required,
         "columns": field.columns,
         "constant": field.constant,

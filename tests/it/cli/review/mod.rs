@@ -3,6 +3,7 @@
 mod accessible;
 mod before;
 mod changes;
+mod clicks;
 mod counts;
 mod edits;
 mod files;
