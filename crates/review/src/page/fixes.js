@@ -10,7 +10,8 @@ const NAMED = 3;
 const SOON = 400;
 
 export class Fixes {
-  /** of: {apply(choice); show(value) shows the rows with a text, or all for null; cause(); only(): the text of the shown rows; showsAll(); toggleAll()} */
+  /** of: {apply(choice); show(value) shows the rows with a text, or all for null; counted(n) takes
+   * how many these are now; cause(); only(): the text of the shown rows; showsAll(); toggleAll()} */
   constructor(app, of) {
     Object.assign(this, {app, of, values: []});
     this.tools = el("div.fixes", {role: "toolbar", "aria-label": t("fix.tools")});
@@ -48,6 +49,7 @@ export class Fixes {
     const part = el("button", {"aria-haspopup": "menu", onclick: () => this.openPart(part)}, `${t("fix.find_replace")} …`);
     replace(this.tools, answer.choices.map((choice) => this.button(choice)), hasColumn ? [set, part] : null, el("span.grow"), this.more());
     this.values = answer.values;
+    if (only !== null) this.of.counted(this.countOf(only));
     this.drawValues(only);
   }
 

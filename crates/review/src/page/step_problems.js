@@ -27,7 +27,7 @@ export function problemsStep(app, main, bar, wanted) {
   const body = el("div.page.fill", el("div.title", el("h1", t("problems.title")), el("span.grow"), tools), memory.node, split);
   const about = el("div.about");
   const rows = el("div.rows_of_cause");
-  const fixes = new Fixes(app, {apply, show: (value) => { only = value; showRows(); }, cause: () => cause, only: () => only, showsAll: () => showsAll, toggleAll: () => { showsAll = !showsAll; showRows(); }});
+  const fixes = new Fixes(app, {apply, show: (value) => { only = value; showRows(); }, counted, cause: () => cause, only: () => only, showsAll: () => showsAll, toggleAll: () => { showsAll = !showsAll; showRows(); }});
   let cause = null;
   let grid = null;
   /** The text that the cells of the shown rows have; all if null. */
@@ -125,8 +125,16 @@ export function problemsStep(app, main, bar, wanted) {
     grid = null;
   }
 
+  /** Takes how many rows have the text that is shown. Without any, all rows are shown again. */
+  function counted(n) {
+    if (n) return grid?.setTotal(n);
+    only = null;
+    showRows();
+  }
+
   function show(it) {
     cause = it;
+    wanted = null;
     only = null;
     drawList(entries(), it);
     replace(detail, about, fixes.node, rows);

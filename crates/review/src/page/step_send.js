@@ -41,7 +41,7 @@ export function sendStep(app, main, bar) {
     const isOutdated = Boolean(look) && !currentLook(app.review);
     const cards = [
       tried,
-      service.problem ? login(app, draw) : look ? looked(look, isOutdated) : check?.to_send ? differs : null,
+      service.problem ? (isSample() ? null : login(app, draw)) : look ? looked(look, isOutdated) : check?.to_send ? differs : null,
       warnings.length ? el("section.card", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
         line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))) : null,
       el("section.card", el("details", {open: pacesOpen || isSample() || null, ontoggle: (event) => { pacesOpen = event.target.open; }}, el("summary", t("send.more")),

@@ -288,8 +288,21 @@ impl CauseRows<'_> {
         Ok(())
     }
 
-    /// Adds the other rows of the sheet whose cells have one of these texts.
+    /// Adds the other rows of the sheet whose cells have one of these texts: from the numbers of the records, which are known, or by
+    /// reading the sheet where the cells are no numbers of records.
     fn add_equal(&self, column: usize, by_text: &mut HashMap<String, Vec<u64>>) -> Result<(), Error> {
+        let field = self.sheet.causes.get(self.cause).map_or("", |cause| cause.problem.field.as_str());
+        let is_key = self.sheet.template.input().key.contains(&field);
+        let known = by_text.keys().filter(|_| is_key).map(|text| (text.clone(), self.sheet.rows_with_key(text.trim())));
+        let known: Vec<(String, Vec<u64>)> = known.take_while(|(_, rows)| rows.len() > 1).collect();
+        if known.len() == by_text.len() {
+            let sheet = self.sheet_index();
+            for (text, rows) in known {
+                let rows = rows.into_iter().filter(|row| !self.log.current().leaves_out(sheet, *row));
+                by_text.entry(text).or_default().extend(rows);
+            }
+            return Ok(());
+        }
         let header = self.sheet.source.tables.first().map_or(0, |part| part.layout.header.row);
         let (mut from, sheet) = (0, self.sheet_index());
         loop {

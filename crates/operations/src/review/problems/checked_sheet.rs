@@ -215,6 +215,11 @@ impl CheckedSheet {
         self.source.tables.first().map_or(0, |part| part.layout.header.row)
     }
 
+    /// Returns the rows whose record has this number, in order.
+    pub(in crate::review) fn rows_with_key(&self, key: &str) -> Vec<u64> {
+        self.keys.rows_of(key)
+    }
+
     /// Returns the rows that are left out, by the template or by a person, in order.
     pub fn left_out(&self, edits: &Edits) -> Vec<u64> {
         let mut rows: Vec<u64> = edits.left_out(self.sheet_index()).chain(self.skipped.iter().copied()).collect();
