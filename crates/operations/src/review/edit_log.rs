@@ -1,7 +1,7 @@
 //! The edits of a file, with undo and redo. Undo appends the inverse edits, so the ledger keeps the whole history. Several people
 //! may edit a file at the same time: everybody sees all edits, but can undo only their own.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use sheetport_files::digest;
@@ -14,13 +14,23 @@ use super::super::error::Error;
 use super::super::files::InputFile;
 use crate::operation::Operation;
 
-/// The edits of a file that were read from the ledger.
+/// The edits of a file that were read from the ledger. In memory are what is edited now and the steps that can be undone or redone: the
+/// ledger keeps the others.
 #[derive(Clone, Debug, Default)]
 pub struct EditLog {
     /// The person who edits here.
     who: String,
-    all: Vec<Edit>,
+    /// The number of edits, including undone edits.
+    count: usize,
     current: Arc<Edits>,
+    /// The edits of the own steps that can be undone or redone.
+    steps: BTreeMap<i64, Vec<Edit>>,
+    /// The step of the last edit.
+    last: Option<i64>,
+    /// When a row of a sheet was edited last.
+    edited_at: HashMap<(usize, u64), i64>,
+    /// The number of edits by other people, and the author of the last one.
+    of_others: (usize, Option<String>),
     /// Own steps that can be undone, the most recent last.
     done: Vec<i64>,
     /// Own undo steps that can be redone, the most recent last.
@@ -95,8 +105,7 @@ impl EditStore {
 impl EditLog {
     /// Returns the number of edits by other people, and the author of the last of these edits.
     pub fn of_others(&self) -> (usize, Option<&str>) {
-        let mut others = self.all.iter().filter(|edit| edit.who != self.who);
-        (others.clone().count(), others.next_back().map(|edit| edit.who.as_str()))
+        (self.of_others.0, self.of_others.1.as_deref())
     }
 
     pub fn current(&self) -> &Arc<Edits> {
@@ -105,19 +114,13 @@ impl EditLog {
 
     /// Returns the number of edits, including undone edits.
     pub fn count(&self) -> usize {
-        self.all.len()
-    }
-
-    /// Returns the rows of a sheet with edits after the first `known`, in order.
-    pub fn rows_after(&self, known: usize, sheet: usize) -> Vec<u64> {
-        let edited = self.all.iter().skip(known).filter(|edit| edit.sheet == sheet).map(|edit| edit.row);
-        let rows: BTreeSet<u64> = edited.collect();
-        rows.into_iter().collect()
+        self.count
     }
 
     /// Returns the rows of a sheet edited after the time `at`.
     pub fn edited_since(&self, at: i64, sheet: usize) -> HashSet<u64> {
-        self.all.iter().filter(|edit| edit.at > at && edit.sheet == sheet).map(|edit| edit.row).collect()
+        let is_since = |((of, _), last): &(&(usize, u64), &i64)| *of == sheet && **last > at;
+        self.edited_at.iter().filter(is_since).map(|((_, row), _)| *row).collect()
     }
 
     pub fn can_undo(&self) -> bool {
@@ -181,6 +184,7 @@ impl EditLog {
     /// Forgets which steps could be made again.
     pub fn forget_undone(&mut self) {
         self.undone.clear();
+        self.keep_steps();
     }
 
     /// Returns the number of the last own step that can be undone.
@@ -188,7 +192,7 @@ impl EditLog {
         self.done.last().copied()
     }
 
-    /// Returns the edits that reverse a step, except in cells edited since.
+    /// Returns the edits that reverse an own step that can be undone or redone, except in cells edited since.
     pub fn opposite(&self, step: i64) -> Vec<Edit> {
         let is_left = |edit: &&Edit| match edit.column {
             Some(column) => self.current.cell(edit.sheet, edit.row, column) == edit.new.as_deref(),
@@ -196,15 +200,25 @@ impl EditLog {
         };
         let opposite =
             |edit: &Edit| Edit { undoes: Some(step), old: edit.new.clone(), new: edit.old.clone(), ..edit.clone() };
-        self.all.iter().filter(|edit| edit.step == step).filter(is_left).map(opposite).collect()
+        self.steps.get(&step).into_iter().flatten().filter(is_left).map(opposite).collect()
     }
 
-    /// Appends edits read from the ledger.
-    pub fn append(&mut self, edits: Vec<Edit>) {
+    /// Appends edits read from the ledger. Returns the changed rows, each with the index of its sheet.
+    pub fn append(&mut self, edits: Vec<Edit>) -> BTreeSet<(usize, u64)> {
+        let mut rows = BTreeSet::new();
+        let current = Arc::make_mut(&mut self.current);
         for edit in edits {
-            Arc::make_mut(&mut self.current).add(&edit);
-            let is_known = self.all.last().is_some_and(|last| last.step == edit.step);
-            if !is_known && edit.who == self.who {
+            current.add(&edit);
+            rows.insert((edit.sheet, edit.row));
+            let edited_at = self.edited_at.entry((edit.sheet, edit.row)).or_insert(edit.at);
+            *edited_at = edit.at.max(*edited_at);
+            self.count += 1;
+            let is_own = edit.who == self.who;
+            if !is_own {
+                self.of_others = (self.of_others.0 + 1, Some(edit.who.clone()));
+            }
+            let is_known = self.last.replace(edit.step) == Some(edit.step);
+            if !is_known && is_own {
                 match edit.undoes {
                     None => {
                         self.done.push(edit.step);
@@ -225,8 +239,18 @@ impl EditLog {
                     },
                 }
             }
-            self.all.push(edit);
+            if is_own {
+                self.steps.entry(edit.step).or_default().push(Edit { who: String::new(), ..edit });
+            }
         }
+        self.keep_steps();
+        rows
+    }
+
+    /// Forgets the edits of steps that can neither be undone nor redone.
+    fn keep_steps(&mut self) {
+        let kept: HashSet<i64> = self.done.iter().chain(&self.undone).copied().collect();
+        self.steps.retain(|step, _| kept.contains(step));
     }
 }
 

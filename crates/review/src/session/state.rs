@@ -322,10 +322,12 @@ impl Session {
             let is_checked = state.checked.is_some() && state.checked_revision == Some(state.revision);
             return Ok(is_checked.then(Vec::new));
         }
-        let (known, before) = (state.log.count(), Arc::clone(state.log.current()));
-        Arc::make_mut(&mut state.log).append(edits);
+        let before = Arc::clone(state.log.current());
+        let sheet = state.sheet.sheet;
+        let changed = Arc::make_mut(&mut state.log).append(edits);
+        let changed: Vec<u64> = changed.into_iter().filter(|(of, _)| *of == sheet).map(|(_, row)| row).collect();
         state.revision += 1;
-        let verdicts = state.revise(&before, known)?;
+        let verdicts = state.revise(&before, &changed)?;
         self.sending.note_revision(state.revision);
         Ok(verdicts)
     }
@@ -366,13 +368,12 @@ impl Session {
 
 impl State {
     /// Brings the check up to date after edits, if only few rows are concerned.
-    fn revise(&mut self, before: &Edits, known: usize) -> Result<Option<Vec<RowVerdict>>, Failure> {
+    fn revise(&mut self, before: &Edits, changed: &[u64]) -> Result<Option<Vec<RowVerdict>>, Failure> {
         let State { checked, log, sheet, revision, checked_revision, .. } = self;
         let Some(checked) = checked.as_mut().filter(|_| *checked_revision == Some(*revision - 1)) else {
             return Ok(None);
         };
-        let rows = log.rows_after(known, sheet.sheet);
-        let verdicts = Arc::make_mut(checked).revise(&sheet.rows, (before, log.current()), &rows)?;
+        let verdicts = Arc::make_mut(checked).revise(&sheet.rows, (before, log.current()), changed)?;
         if verdicts.is_some() {
             *checked_revision = Some(*revision);
         }

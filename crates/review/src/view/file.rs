@@ -235,14 +235,14 @@ fn asks(cause: &CauseOfRows, checked: &CheckedSheet) -> Option<&'static str> {
 
 /// Returns the text of a cell as it is now.
 pub(crate) fn text_of<'a>(row: &'a Row, edited: Option<&'a EditedRow>, column: usize) -> Cow<'a, str> {
-    let edited = edited.and_then(|edited| edited.cells.get(&column));
-    edited.map_or_else(|| row.get(column).shown(), |text| Cow::Borrowed(text))
+    let edited = edited.and_then(|edited| edited.cell(column));
+    edited.map_or_else(|| row.get(column).shown(), Cow::Borrowed)
 }
 
 /// Describes a row with current cells, original texts and problems.
 pub(crate) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&CheckedSheet>, with_values: bool) -> Value {
     let edited = edits.of_row(sheet, row.number);
-    let width = row.len().max(edited.and_then(|row| row.cells.keys().next_back()).map_or(0, |last| last + 1));
+    let width = row.len().max(edited.and_then(|row| row.columns().next_back()).map_or(0, |last| last + 1));
     let original = |column: usize| cut(&row.get(column).shown());
     let cells = (0..width.min(MAX_COLUMNS)).map(|column| cut(&text_of(row, edited, column)));
     let mut value = json!({"n": row.number, "c": cells.collect::<Vec<_>>()});
@@ -252,7 +252,7 @@ pub(crate) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&Check
         value["l"] = long.into();
     }
     if let Some(edited) = edited {
-        let before = edited.cells.keys().map(|column| (column.to_string(), Value::from(original(*column))));
+        let before = edited.columns().map(|column| (column.to_string(), Value::from(original(column))));
         value["e"] = Value::Object(before.collect());
         value["x"] = edited.is_left_out.into();
     }
