@@ -2,7 +2,7 @@
 //!
 //! Each row of [`ROWS`] compares two sides that do the same work: Sheetport, and the shortest program with the same library.
 //! Each side runs in its own process, so that processor time and peak memory are measured separately. The sides take
-//! turns, so that a slow phase of the machine affects both, and must process the same data. See `docs/performance.md`.
+//! turns, so that a slow phase of the machine affects both, and must process the same data. See `benches/README.md`.
 
 #![allow(unreachable_pub, reason = "nothing outside reads the benches")]
 

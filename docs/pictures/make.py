@@ -239,6 +239,17 @@ def rehearse(scene, path):
     terminal_picture(scene, path, "upload orders.csv -t orders --rehearse --rate 10/s", title)
 
 
+def plan(scene, path):
+    shutil.copy(SAMPLES / "stock-count.xlsx", scene.folder)
+    title = "sheetport plan: the stocks that a count changes, old and new"
+    terminal_picture(scene, path, "plan stock-count.xlsx -t stock-count", title)
+
+
+def export(scene, path):
+    title = "sheetport export: thirty orders, and how it is known that they are all"
+    terminal_picture(scene, path, "export orders -o orders.xlsx", title)
+
+
 def uploaded_price_list(scene):
     report = scene.folder / "price-list.report.xlsx"
     if not report.exists():
@@ -313,6 +324,8 @@ def report_workbook(scene, path):
 PLAN = {
     "check.svg": check,
     "columns.png": columns,
+    "export.svg": export,
+    "plan.svg": plan,
     "rehearse.svg": rehearse,
     "report-page.png": report_page,
     "report-workbook.png": report_workbook,

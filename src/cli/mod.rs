@@ -140,6 +140,7 @@ pub enum Command {
     /// Store the address and the tokens of a service in this profile
     Login(Login),
     /// Show the service, the workspace and the access level in use, and where tokens go
+    #[command(hide = true)]
     Whoami(Whoami),
     /// Remove the stored tokens of this profile
     Logout,
@@ -149,6 +150,7 @@ pub enum Command {
     #[command(args_conflicts_with_subcommands = true)]
     Serve(Serve),
     /// Show the settings in force, and where each comes from
+    #[command(hide = true)]
     Config,
     /// Print the JSON Schema of what a command prints with --json, or of a manifest
     Schema(Schema),

@@ -23,12 +23,27 @@ const WORKSPACE: &str = "demo";
 const PRICE_LIST: (&str, &[u8]) = ("price-list.csv", include_bytes!("../../samples/price-list.csv"));
 const REPORT: &str = "price-list.report.xlsx";
 const TEMPLATE: (&str, &[u8]) = ("price-list.toml", include_bytes!("../../samples/price-list.toml"));
+/// Makes the demo's home that of all commands in a terminal, from the folder of the demo.
+const HOME_OF_DEMO: &str =
+    if cfg!(windows) { "$env:SHEETPORT_HOME = \"$PWD\\home\"" } else { "export SHEETPORT_HOME=\"$PWD/home\"" };
+/// Spreadsheets for the tasks of the documentation.
+const SAMPLES: [(&str, &[u8]); 3] = [
+    ("tool-prices.csv", include_bytes!("../../samples/tool-prices.csv")),
+    ("orders.csv", include_bytes!("../../samples/orders.csv")),
+    ("stock-count.xlsx", include_bytes!("../../samples/stock-count.xlsx")),
+];
 
 pub(super) async fn run(demo: &cli::Demo, settings: &Settings) -> Result<Exit, Failure> {
     let (folder, output) = (&demo.folder, settings.output);
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let price_list = write(folder, PRICE_LIST)?;
     let template = write(folder, TEMPLATE)?;
+    for sample in SAMPLES {
+        // What somebody has tried with a sample stays.
+        if !folder.join(sample.0).exists() {
+            write(folder, sample)?;
+        }
+    }
 
     let mut service = LocalService::start_named(folder, WORKSPACE, &settings.context).await?;
     // The price list is German, but its reports are for the person who tries the demo.
@@ -129,6 +144,7 @@ fn list_files(folder: &Path, next: Option<&str>) {
         ("price-list.errors.html", "a page with the problems grouped by cause, to search and print"),
         ("items.xlsx", "the items as exported from the service (also as .csv)"),
         ("price-list.toml", "the template that maps columns to fields"),
+        ("tool-prices.csv", "a list to try next, like orders.csv and stock-count.xlsx"),
     ] {
         ui::line(format_args!("   {:<42} {faint}{}{faint:#}", format!("{folder}/{name}"), message(what)));
     }
@@ -136,6 +152,9 @@ fn list_files(folder: &Path, next: Option<&str>) {
         heading(4, &format!("Fix the red cells in {REPORT}, save it, and send it back"));
         ui::line(say!("   {next}"));
     }
+    heading(5, "Go on with the tasks of the documentation: in this terminal, every command then uses the demo");
+    ui::line(format_args!("   cd {folder}"));
+    ui::line(format_args!("   {HOME_OF_DEMO}"));
     ui::line("");
     ui::line(say!("To check a file of your own without sending anything: sheetport check FILE -t items"));
     ui::line(say!("To fix the rows of the demo in the browser: sheetport demo --review"));

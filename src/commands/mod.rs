@@ -25,7 +25,7 @@ use sheetport_language::say;
 use sheetport_operations::{self as operations, LocalService, with_login};
 use sheetport_telemetry::Span;
 
-use crate::cli::{Command, Titles};
+use crate::cli::{Command, Job, Titles};
 use crate::error::{Exit, Failure};
 use crate::settings::Settings;
 use crate::ui;
@@ -134,7 +134,10 @@ fn titles(command: &Command) -> Titles {
 async fn run_with_service(command: Command, settings: Settings) -> Result<Exit, Failure> {
     let asks_service = match &command {
         Command::Check(args) => args.online,
-        Command::Upload(_)
+        Command::Job(args) => matches!(args, Job::Run(_)),
+        Command::Whoami(_)
+        | Command::Doctor(_)
+        | Command::Upload(_)
         | Command::Plan(_)
         | Command::Apply(_)
         | Command::Undo(_)

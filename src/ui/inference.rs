@@ -4,7 +4,7 @@ use sheetport_infer::{Confidence, FieldProposal, Proposal, ProposedSource};
 use sheetport_language::{message, say, word};
 use sheetport_operations::review::OpenField;
 
-use super::{columns, list, remark, style, terminal};
+use super::{columns, remark, style, terminal};
 
 /// Width at which headers are cut.
 const MAX_WIDTH: usize = 36;
@@ -45,7 +45,7 @@ pub fn print(proposal: &Proposal) {
     }
     if !proposal.unplaced.is_empty() {
         let unplaced: Vec<String> = proposal.unplaced.iter().map(|label| columns::cut(label, MAX_WIDTH)).collect();
-        for line in list("", "not used:", &unplaced) {
+        for line in super::short_list("", "not used:", &unplaced) {
             remark(format_args!("{faint}{line}{faint:#}"));
         }
     }

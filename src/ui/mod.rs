@@ -250,14 +250,22 @@ pub fn label(english: &str, width: usize) -> String {
 /// Formats a heading and a list as lines, wrapped with the same indent: `heading a, b, c`. A long list ends with the number
 /// of further items.
 pub fn list(indent: &str, heading: &str, items: &[String]) -> Vec<String> {
-    const MOST: usize = 60;
+    list_of(60, indent, heading, items)
+}
+
+/// Formats a list like [`list`], with the first few items alone, for what is only to be noticed.
+pub fn short_list(indent: &str, heading: &str, items: &[String]) -> Vec<String> {
+    list_of(12, indent, heading, items)
+}
+
+fn list_of(most: usize, indent: &str, heading: &str, items: &[String]) -> Vec<String> {
     let most_columns = terminal::table_width();
     let mut lines = Vec::new();
     let mut line = format!("{indent}{}", language::word(heading));
-    let further = items.len().saturating_sub(MOST);
+    let further = items.len().saturating_sub(most);
     let more = (further > 0).then(|| say!("and {} more", thousands(further as u64)));
-    let shown = items.len().min(MOST);
-    for (place, item) in items.iter().take(MOST).chain(&more).enumerate() {
+    let shown = items.len().min(most);
+    for (place, item) in items.iter().take(most).chain(&more).enumerate() {
         let item = columns::cut(item, most_columns);
         let comma = if place + 1 < shown { "," } else { "" };
         let length = columns::width(&item) + comma.len() + 1;

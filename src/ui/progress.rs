@@ -124,7 +124,7 @@ fn known_style(noun: &str) -> ProgressStyle {
     let columns = terminal::stderr_width().unwrap_or(usize::MAX);
     let bar = columns.saturating_sub(BESIDE_BAR).clamp(*BAR.start(), *BAR.end());
     let (nouns, left) = (plural(noun), say!("{{eta}} left"));
-    style(&format!("{{prefix:>9}} {{bar:{bar}.cyan/dim}} {{done}}/{{all}} {nouns}  {{per_sec}}  {left}  {{msg}}"))
+    style(&format!("{{prefix:>9}} {{bar:{bar}.cyan/dim}} {{done}}/{{all}} {nouns}  {{rate}}/s  {left}  {{msg}}"))
         .progress_chars("━╸─")
 }
 
@@ -136,6 +136,14 @@ fn style(template: &str) -> ProgressStyle {
     };
     style
         .with_key("done", move |state: &ProgressState, output: &mut dyn fmt::Write| number(output, state.pos()))
+        .with_key("rate", move |state: &ProgressState, output: &mut dyn fmt::Write| {
+            let rate = state.per_sec();
+            // Below ten records, whole numbers say too little.
+            let _ = match rate < 10.0 {
+                true => output.write_str(&tenths(rate)),
+                false => output.write_str(&thousands(rate.round() as u64)),
+            };
+        })
         .with_key("all", move |state: &ProgressState, output: &mut dyn fmt::Write| {
             number(output, state.len().unwrap_or_default());
         })

@@ -1,5 +1,5 @@
-//! Compares docs/templates.md with the code: the keys of templates, the fields of each kind of record, and the built-in
-//! templates.
+//! Compares docs/keys.md and docs/built-in-templates.md with the code: the keys of templates, the fields of each kind of record, and
+//! the built-in templates.
 
 use std::fs;
 use std::path::Path;
@@ -10,45 +10,41 @@ use sheetport_records::{Call, Field, Input, JsonType, RecordKind, transaction};
 const BEGIN: &str = "<!-- Generated from crates/records; a test compares it. -->\n";
 const END: &str = "<!-- End of the generated part. -->\n";
 
-/// The structures of crates/mapping/src/load/raw.rs, each with the heading of its section and the prefix of its keys.
-const KEYS: [(&str, &str, &str); 14] = [
-    ("RawTemplate", "## Top level", ""),
-    ("RawParameter", "## `[parameters]`", ""),
-    ("RawSheet", "## `[sheet]`", ""),
-    ("RawFill", "## `[sheet]`", "fill_down."),
-    ("RawSkip", "## `[sheet]`", "skip_where."),
-    ("RawMissing", "## `[missing]`", ""),
-    ("RawRule", "## `[[rules]]`", ""),
-    ("RawUnpivot", "## `[unpivot]`", ""),
-    ("RawGroup", "## `[group]`", ""),
-    ("RawField", "## `[fields.NAME]`", ""),
-    ("RawReplace", "## `[fields.NAME]`", "replace."),
-    ("RawSplit", "## `[fields.NAME]`", "split."),
-    ("RawLookup", "## `[fields.NAME]`", "lookup."),
-    ("RawExample", "## `[[examples]]`", ""),
+/// The structures of crates/mapping/src/load/raw.rs, each with the headings of its keys. The page is generated from the schema.
+const KEYS: [(&str, &str); 14] = [
+    ("RawTemplate", "At the top"),
+    ("RawParameter", "`[parameters.NAME]`"),
+    ("RawSheet", "`[sheet]`"),
+    ("RawFill", "`[sheet.fill_down]`"),
+    ("RawSkip", "`[sheet.skip_where]`"),
+    ("RawMissing", "`[missing]`"),
+    ("RawRule", "`[[rules]]`"),
+    ("RawUnpivot", "`[unpivot]`"),
+    ("RawGroup", "`[group]`"),
+    ("RawField", "`[fields.NAME]`"),
+    ("RawReplace", "`[fields.NAME.replace]`"),
+    ("RawSplit", "`[fields.NAME.split]`"),
+    ("RawLookup", "`[fields.NAME.lookup]`"),
+    ("RawExample", "`[[examples]]`"),
 ];
 
 #[test]
 fn every_key_is_documented() {
-    let (docs, source) = (read("docs/templates.md"), read("crates/mapping/src/load/raw.rs"));
+    let (docs, source) = (read("docs/keys.md"), read("crates/mapping/src/load/raw.rs"));
     let structures: Vec<&str> = source.split("pub(super) struct ").skip(1).filter(|rest| has_body(rest)).collect();
     let names: Vec<&str> = structures.iter().map(|rest| rest.split(' ').next().unwrap()).collect();
     for name in &names {
-        assert!(KEYS.iter().any(|(known, ..)| known == name), "{name} is not documented");
+        assert!(KEYS.iter().any(|(known, _)| known == name), "{name} is not documented");
     }
-    for (structure, heading, before) in KEYS {
+    for (structure, heading) in KEYS {
         let body = structures.iter().find(|rest| rest.starts_with(&format!("{structure} {{"))).unwrap();
         let body = &body[..body.find("\n}").unwrap()];
         let keys = body.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split(':').next());
         // A word of Rust is written as r#where.
-        let mut keys: Vec<String> = keys.map(|key| format!("{before}{}", key.trim_start_matches("r#"))).collect();
-        let rows = first_cells(section(&docs, heading)).into_iter();
-        let mut described: Vec<String> = match before {
-            "" => rows.filter(|row| !row.contains('.')).collect(),
-            before => rows.filter(|row| row.starts_with(before)).collect(),
-        };
+        let mut keys: Vec<&str> = keys.map(|key| key.trim_start_matches("r#")).collect();
+        let mut described = first_cells(section(&docs, &format!("### {heading}\n")));
         assert!(!keys.is_empty());
-        keys.sort();
+        keys.sort_unstable();
         described.sort();
         assert_eq!(described, keys, "{structure} in {heading}");
     }
@@ -56,7 +52,7 @@ fn every_key_is_documented() {
 
 #[test]
 fn fields_of_all_kinds_are_documented() {
-    let docs = read("docs/templates.md");
+    let docs = read("docs/keys.md");
     let (_, rest) = docs.split_once(BEGIN).unwrap();
     let (described, _) = rest.split_once(END).unwrap();
     let inputs = RecordKind::ALL.iter().map(|kind| kind.input()).chain([&transaction::COUNT]);
@@ -67,13 +63,12 @@ fn fields_of_all_kinds_are_documented() {
 
 #[test]
 fn every_built_in_template_and_sample_is_documented() {
-    let docs = read("docs/templates.md");
-    let listed = first_cells(section(&docs, "## Built-in templates"));
+    let docs = read("docs/built-in-templates.md");
+    let listed = first_cells(section(&docs, "## The templates"));
     assert_eq!(listed, BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
-    let (readme, samples) = (read("README.md"), read("samples/README.md"));
+    let samples = read("samples/README.md");
     for (name, _) in BUILT_IN {
         let named = format!("`{name}`");
-        assert!(readme.contains(&named), "README.md does not have {named}");
         assert!(samples.contains(&named), "samples/README.md does not have {named}");
     }
     for folder in ["samples", "samples/service"] {
@@ -94,7 +89,7 @@ fn has_body(rest: &str) -> bool {
 fn section<'a>(docs: &'a str, heading: &str) -> &'a str {
     let start = docs.find(heading).unwrap_or_else(|| panic!("no heading {heading}"));
     let rest = &docs[start + heading.len()..];
-    rest.split("\n## ").next().unwrap()
+    rest.split("\n#").next().unwrap()
 }
 
 /// Returns the code in the first cell of each row of a section's tables.

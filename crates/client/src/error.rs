@@ -107,7 +107,7 @@ impl Error {
 fn hint_on(status: u16) -> &'static str {
     match status {
         403 => {
-            "the token may not read this, or something in between, such as a firewall, does not let it pass: use the tokens of a user who may read these records (Regular is enough), and see with `sheetport whoami` which workspace they are for"
+            "the token may not read this, or something in between, such as a firewall, does not let it pass: use the tokens of a user who may read these records (Regular is enough), and see with `sheetport doctor` which workspace they are for"
         }
         404 | 410 => {
             "nothing is there: check the base address, which must be the service's own root address, such as https://host.example, without /v1"

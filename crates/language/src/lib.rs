@@ -14,6 +14,14 @@
 //! | `codes.rs` | the explanations of the codes of problems, from `codes.toml` of each language |
 //! | `en/`, `de/` | the English explanations, and the German catalogue: a file for each part of the program |
 //!
+//! # Adding a language
+//!
+//! A catalogue has a line for each sentence: `"{0} of {1} rows" = "{0} von {1} {1|Zeile|Zeilen}"`. `{0}` may appear anywhere in the
+//! translation, and `{_1}` marks a value of the English sentence without a place in it, such as the *s* of a plural. `words.toml` has single
+//! words and nouns. Sentences of `reports.toml` are found by their format alone, and may be as short as `{0} rows`. Copy the folder `de`, translate
+//! the right sides, and list the files below; the names of the first sheet of reports are in `crates/sheet/src/report_words.toml`. A language
+//! is offered once all of its texts are there.
+//!
 //! # Where text is translated
 //!
 //! English is the language of the ledger and of JSON because programs compare messages, and because text stored in one language is

@@ -9,7 +9,7 @@ pub fn skeleton(input: &'static Input) -> String {
     let mut text = format!(
         "\
 # A mapping template for {}. Lines that start with # are comments: remove the # to enable them.
-# docs/templates.md describes every key.
+# docs/keys.md describes every key.
 sheetport = 1
 record = \"{}\"
 description = \"\"

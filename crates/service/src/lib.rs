@@ -22,7 +22,7 @@
 //! describes the API.
 //!
 //! Handlers depend on the application state (`app`), never on the router. Where the contract is silent, the file states the decision
-//! made; docs/service.md lists all. Inputs are data (`records`), so a single function derives all schemas of the OpenAPI document.
+//! made; `decisions.md` lists all. Inputs are data (`records`), so a single function derives all schemas of the OpenAPI document.
 
 mod app;
 mod auth;

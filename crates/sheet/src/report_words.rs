@@ -1,4 +1,5 @@
-//! The words of reports by language, in `report_words.toml`: titles of columns, states of rows and names of sheets.
+//! The words of reports by language, in `report_words.toml`: titles of columns, states of rows and names of sheets. Reports are written
+//! in the languages that have all of their texts, and read in each language that an earlier version has written.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -22,20 +23,24 @@ pub struct ReportWords {
     language: String,
     columns: BTreeMap<String, String>,
     states: BTreeMap<String, String>,
-    /// Names of the summary sheet if its content is in this language, too.
+    /// Names of the summary sheet, in languages that have all texts of a report.
     summary: Option<[String; 2]>,
 }
 
 impl ReportWords {
-    /// Returns the words of a language such as `de`, or English if the language is unknown.
+    /// Returns the words of a language such as `de`, or English if not all texts of a report are known in the language.
     pub fn of(language: Option<&str>) -> &'static ReportWords {
         let english = || WORDS.get(ENGLISH).expect("the file has English words");
-        language.and_then(|language| WORDS.get(language)).unwrap_or_else(english)
+        language.and_then(|language| WORDS.get(language)).filter(|words| words.is_complete()).unwrap_or_else(english)
     }
 
-    /// Returns the languages with translated words.
+    /// Returns the languages in which reports are written.
     pub fn languages() -> impl Iterator<Item = &'static str> {
-        WORDS.keys().map(String::as_str)
+        WORDS.iter().filter(|(_, words)| words.is_complete()).map(|(language, _)| language.as_str())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.summary.is_some()
     }
 
     /// Returns the language of the words, such as `de`.
@@ -45,13 +50,12 @@ impl ReportWords {
 
     /// Returns the names of a workbook's summary sheet. The second is used if a sheet of rows has the first.
     pub fn summary_sheets(&self) -> [&str; 2] {
-        let summary = self.summary.as_ref().or(ReportWords::of(None).summary.as_ref());
-        summary.expect("the file has English names").each_ref().map(String::as_str)
+        self.summary.as_ref().expect("the words of a complete language").each_ref().map(String::as_str)
     }
 
     /// Returns whether a sheet has a name of a summary sheet in any language. Uploads skip this sheet of a report.
     pub fn is_summary_sheet(name: &str) -> bool {
-        WORDS.values().any(|words| words.summary_sheets().contains(&name))
+        WORDS.values().filter_map(|words| words.summary.as_ref()).any(|names| names.iter().any(|known| known == name))
     }
 
     /// Returns the title of a column by its English title.
@@ -112,7 +116,13 @@ mod tests {
         assert_eq!(ReportWords::of(Some("xx")), ReportWords::of(None));
         assert_eq!(ReportWords::of(Some("de")).language(), "de");
         assert_eq!(ReportWords::of(Some("de")).summary_sheets(), ["Übersicht", "Bericht"]);
-        assert_eq!(ReportWords::of(Some("fr")).summary_sheets(), ["Summary", "Report"]);
+        assert_eq!(ReportWords::of(Some("fr")), ReportWords::of(None), "reasons are not known in French");
+        assert_eq!(
+            english_title("sheetport_erreurs"),
+            Some("sheetport_errors"),
+            "but reports of earlier versions are read"
+        );
+        assert_eq!(ReportWords::languages().collect::<Vec<_>>(), ["de", "en"]);
         assert!(ReportWords::is_summary_sheet("Bericht") && !ReportWords::is_summary_sheet("Artikel"));
         assert_eq!(english_state("anything"), None);
     }

@@ -8,8 +8,7 @@ use crate::cli::choice::choice;
 
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct Titles {
-    /// Language of the titles and states in the report, such as en for scripts that read it [default: the language of the
-    /// sheet's titles, or else of the template]
+    /// Language of the report, en or de [default: that of the sheet's titles, or else of the template; en for CSV]
     #[arg(long = "titles", value_name = "LANGUAGE", value_parser = choice(languages()), hide_possible_values = true)]
     pub language: Option<&'static str>,
 }

@@ -60,13 +60,17 @@ pub(super) fn print(output: Output, source: &Source, template: &Template) {
     }
     let unused = distinct(source.tables.iter().flat_map(|part| unused(&part.layout)));
     if !unused.is_empty() {
-        print_list("not used:", &unused);
+        print_lines(ui::short_list("  ", "not used:", &unused));
     }
 }
 
 fn print_list(heading: &str, items: &[String]) {
+    print_lines(ui::list("  ", heading, items));
+}
+
+fn print_lines(lines: Vec<String>) {
     let faint = ui::style::FAINT;
-    for line in ui::list("  ", heading, items) {
+    for line in lines {
         ui::line(say!("{faint}{line}{faint:#}"));
     }
 }

@@ -171,6 +171,39 @@ mod tests {
         }
     }
 
+    /// Returns the tables of docs/keys.md, each below a heading.
+    fn documented() -> String {
+        let mut page = String::new();
+        let mut last = None;
+        // The keys of a line are those of a field.
+        for key in all().into_iter().filter(|key| !key.place.starts_with("lines.")) {
+            if last.as_ref() != Some(&key.place) {
+                let heading = match &*key.place {
+                    "" => "At the top".to_owned(),
+                    list @ ("rules" | "examples") => format!("`[[{list}]]`"),
+                    place => format!("`[{place}]`"),
+                };
+                page += &format!("\n### {heading}\n\n| key | | default | for example |\n|---|---|---|---|\n");
+                last = Some(key.place.clone());
+            }
+            let code = |text: String| format!("`{}`", text.replace('|', "\\|"));
+            let cells = [
+                code(key.name.clone()),
+                key.description.replace('|', "\\|"),
+                key.default.as_ref().map(|value| code(shown(value))).unwrap_or_default(),
+                key.line().map(code).unwrap_or_default(),
+            ];
+            page += &format!("| {} |\n", cells.join(" | ").replace(" |  |", " | |"));
+        }
+        page + "\n"
+    }
+
+    #[test]
+    fn the_page_of_keys_is_that_of_the_schema() {
+        const BEGIN: &str = "<!-- Generated from crates/mapping/src/schema.json: SHEETPORT_UPDATE_DOCS=1 cargo test -p sheetport keys -->\n";
+        sheetport_testing::generated::assert_tables("docs/keys.md", BEGIN, &[documented()]);
+    }
+
     #[test]
     fn keys_are_found_with_and_without_their_table() {
         let places = |topic: &str| named(topic).into_iter().map(|key| key.place).collect::<Vec<_>>();

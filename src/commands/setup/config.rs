@@ -1,4 +1,4 @@
-//! `config`: the settings in force, and where each comes from. Secrets are not shown.
+//! The settings in force, and where each comes from, for `doctor` and `config`. Secrets are not shown.
 
 use serde_json::json;
 use sheetport_client::Speed;
@@ -10,17 +10,17 @@ use crate::settings::Settings;
 use crate::ui;
 
 /// A setting in force.
-struct InForce {
-    name: &'static str,
+pub(super) struct InForce {
+    pub(super) name: &'static str,
     /// `None` if not set.
-    value: Option<String>,
-    from: &'static str,
+    pub(super) value: Option<String>,
+    pub(super) from: &'static str,
 }
 
-pub(in crate::commands) fn config(settings: &Settings) -> Exit {
+/// Returns all settings, those that are not set as well.
+pub(super) fn in_force(settings: &Settings) -> Vec<InForce> {
     let context = &settings.context;
     let given = &context.given;
-    let path = context.home.join("sheetport.toml");
     let origin = |is_flag: bool, variable: &str, is_set: bool| {
         let is_variable = std::env::var_os(variable).is_some_and(|value| !value.is_empty());
         match (is_flag, is_variable, is_set) {
@@ -55,7 +55,7 @@ pub(in crate::commands) fn config(settings: &Settings) -> Exit {
         let from = origin(is_flag, variable, value.is_some());
         row(name, value, from)
     };
-    let rows = [
+    vec![
         row("home", Some(shown(&context.home)), home_from),
         of(
             "profile",
@@ -93,7 +93,13 @@ pub(in crate::commands) fn config(settings: &Settings) -> Exit {
             settings.accepts_recognized.then(|| "true".to_owned()),
             from_file(settings.accepts_recognized),
         ),
-    ];
+    ]
+}
+
+pub(in crate::commands) fn config(settings: &Settings) -> Exit {
+    let context = &settings.context;
+    let path = context.home.join("sheetport.toml");
+    let rows = in_force(settings);
     if settings.output.json {
         let rows = rows.iter().map(|row| json!({"name": row.name, "value": row.value, "from": row.from}));
         ui::json(&json!({

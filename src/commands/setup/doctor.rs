@@ -35,6 +35,15 @@ pub(in crate::commands) async fn run(args: &Doctor, settings: &Settings) -> Resu
                 ui::line(format_args!("  {:<8} {} {}", "", ui::label("", 11), message(remedy)));
             }
         }
+        for setting in super::config::in_force(settings) {
+            // The address, the profile and the tokens are checked above.
+            let is_shown = matches!(setting.name, "base_url" | "profile" | "tokens");
+            if let Some(value) = setting.value.filter(|_| !is_shown) {
+                let faint = ui::style::FAINT;
+                let from = word(setting.from);
+                ui::line(format_args!("  {:<8} {} {value}  {faint}({from}){faint:#}", "", ui::label(setting.name, 11)));
+            }
+        }
         let warnings = ui::counted(warnings as u64, "warning");
         ui::line(say!("{}, {warnings}", ui::counted(problems as u64, "problem")));
     }

@@ -5,12 +5,13 @@ use std::fs;
 use super::process::Place;
 use super::{accounting, office, own_titles, table};
 
-const FILES: [&str; 12] = [
+const FILES: [&str; 15] = [
     "home",
     "items.csv",
     "items.csv.manifest.json",
     "items.xlsx",
     "items.xlsx.manifest.json",
+    "orders.csv",
     "price-list.csv",
     "price-list.errors.csv",
     "price-list.errors.html",
@@ -18,6 +19,8 @@ const FILES: [&str; 12] = [
     "price-list.report.xlsx",
     "price-list.toml",
     "service",
+    "stock-count.xlsx",
+    "tool-prices.csv",
 ];
 
 #[test]
@@ -25,14 +28,14 @@ fn demo_runs_in_an_empty_folder_and_again() {
     let place = Place::new();
     for _ in 0..2 {
         let demo = place.sheetport(["demo"]).exits(0);
-        demo.shows(&["628  sent", "11  rejected", "1  failed", "628 items in sheetport-demo/items.csv", "Open these"]);
+        demo.shows(&["628  sent", "11  rejected", "1  failed", "668 items in sheetport-demo/items.csv", "Open these"]);
         let mut names: Vec<String> = fs::read_dir(place.path("sheetport-demo"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
         assert_eq!(names, FILES);
-        assert_eq!(table(&place.path("sheetport-demo/items.csv")).len(), 1 + 628);
+        assert_eq!(table(&place.path("sheetport-demo/items.csv")).len(), 1 + 668);
         // With the delimiter of the price list.
         let errors = place.path("sheetport-demo/price-list.errors.csv");
         let mut errors = csv::ReaderBuilder::new().delimiter(b';').from_path(errors).unwrap();
@@ -47,7 +50,7 @@ fn demo_with_json_prints_one_object() {
     let demo = place.sheetport(["demo", "--json"]).exits(0).json();
     assert_eq!(accounting(&demo["upload"]), "642: sent 628, skipped 2, rejected 11, failed 1");
     for export in demo["exports"].as_array().unwrap() {
-        assert_eq!((&export["count"], &export["complete"]), (&628.into(), &true.into()));
+        assert_eq!((&export["count"], &export["complete"]), (&668.into(), &true.into()));
     }
     assert_eq!(demo["folder"], "sheetport-demo");
 }

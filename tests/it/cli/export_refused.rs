@@ -59,7 +59,7 @@ async fn each_refusal_says_what_it_is_and_the_remedy() {
             "",
             r#"{"detail": "not yours"}"#,
             5,
-            &["the service answered 403 for /v1/public/items: not yours", "Regular is enough", "sheetport whoami"],
+            &["the service answered 403 for /v1/public/items: not yours", "Regular is enough", "sheetport doctor"],
         ),
         (
             404,

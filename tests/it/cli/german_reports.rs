@@ -35,7 +35,10 @@ fn uploaded(report: &str) -> (Place, Served) {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("preise.csv", PRICES);
-    served.sheetport(&place, ["upload", "preise.csv", "-t", "items", "--report", report]).exits(3);
+    // A CSV is English unless another language is asked for.
+    let language: &[&str] = if report.ends_with(".csv") { &["--titles", "de"] } else { &[] };
+    let words = ["upload", "preise.csv", "-t", "items", "--report", report];
+    served.sheetport(&place, words.iter().chain(language).copied()).exits(3);
     (place, served)
 }
 
@@ -179,9 +182,9 @@ fn the_language_follows_the_sheet_and_programs_read_english() {
         place.sheetport(args).exits(3)
     };
     // Whatever the language of messages.
-    check("preise.csv", &["--report", "a.csv"], "en");
+    check("preise.csv", &["--report", "a.csv", "--titles", "de"], "en");
     check("prices.csv", &["--report", "b.csv"], "de");
-    check("preise.csv", &["--report", "c.csv", "--titles", "en"], "de");
+    check("preise.csv", &["--report", "c.csv"], "de");
     let errors = |file: &str, title: &str| column(&table(&place.path(file)), title)[0].to_owned();
     assert!(errors("a.csv", "sheetport_fehler").contains("ist keine Zahl"));
     assert!(errors("b.csv", "sheetport_errors").contains("Price 'free' is not a number (write a number"));
@@ -195,6 +198,26 @@ fn the_language_follows_the_sheet_and_programs_read_english() {
     let front = sheets(&place, "d.xlsx")[0].1.iter().map(|row| row.join(" ")).collect::<Vec<_>>().join("\n");
     assert!(front.contains("diese Datei mit allen Spalten speichern und zurückschicken"), "{front}");
     assert!(english(&front).is_empty(), "{front}");
+}
+
+/// Of Dutch and French, the words of columns and states are known, and no reasons: a report is never in two languages.
+#[test]
+fn a_sheet_in_a_language_without_reasons_gets_an_english_report() {
+    for header in ["Artikelnummer;Omschrijving;Prijs", "Référence;Désignation;Prix de vente"] {
+        let place = Place::new();
+        place.write("p.csv", format!("{header}\n0042;A;gratis\n43;B;1,10\n"));
+        let words = ["template", "infer", "p.csv", "--record", "item", "-o", "t.toml", "-q"];
+        place.sheetport(words).run();
+        place.sheetport(["check", "p.csv", "-t", "t.toml", "--report", "r.xlsx"]).exits(3);
+        assert_eq!(sheets(&place, "r.xlsx")[0].0, "Summary", "{header}");
+        let texts = edit(&place.path("r.xlsx"), &place.path("copy.xlsx")).into_values().collect::<String>();
+        for english in ["sheetport_errors", "rejected", "is not a number (write a number"] {
+            assert!(texts.contains(english), "{header}: {english}");
+        }
+        for other in ["sheetport_fouten", "foutief", "sheetport_erreurs", "erroné"] {
+            assert!(!texts.contains(other), "{header}: {other}");
+        }
+    }
 }
 
 /// The price list of the demo is German, but its reports are for the person at the terminal.

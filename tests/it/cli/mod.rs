@@ -58,6 +58,7 @@ mod far_ledger;
 mod features;
 mod fill_blank;
 mod first_hour;
+mod first_lists;
 mod german;
 mod german_reports;
 mod go_on;

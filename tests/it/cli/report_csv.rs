@@ -82,24 +82,27 @@ fn every_command_follows_the_locale_and_reads_its_reports_back() {
 }
 
 #[test]
-fn scripts_choose_the_language_of_the_titles() {
+fn a_csv_has_english_words_for_programs_and_german_ones_on_request() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("preise.csv", "Artikelnummer;Bezeichnung;Preis\n0042;Schraube;gratis\n43;Mutter;1,10\n");
     let run = |args: &[&str], code| served.sheetport(&place, args.iter().copied()).exits(code);
     let titles = |file: &str| table(&place.path(file))[0].join(",");
-    run(&["check", "preise.csv", "-t", "items", "--report", "check.csv", "--titles", "en", "-q"], 3);
-    run(&["upload", "preise.csv", "-t", "items", "--report", "upload.csv", "--titles", "en", "-q"], 3);
+    run(&["check", "preise.csv", "-t", "items", "--report", "check.csv", "-q"], 3);
+    run(&["upload", "preise.csv", "-t", "items", "--report", "upload.csv", "-q"], 3);
     run(&["report", "1", "-o", "english.csv", "--titles", "en", "-q"], 0);
-    run(&["report", "1", "-o", "german.csv", "-q"], 0);
+    run(&["report", "1", "-o", "german.csv", "--titles", "de", "-q"], 0);
     for file in ["check.csv", "upload.csv", "english.csv"] {
         assert!(titles(file).contains("sheetport_errors"), "{file}: {}", titles(file));
+        let text = fs::read_to_string(place.path(file)).unwrap();
+        assert!(text.contains("rejected") && text.contains("is not a number"), "{text}");
     }
     assert!(titles("german.csv").contains("sheetport_fehler"), "{}", titles("german.csv"));
     // A report is read back in any language.
     let mended = fs::read_to_string(place.path("english.csv")).unwrap().replace("gratis", "1,50");
     place.write("mended.csv", mended);
-    let retried = run(&["retry", "mended.csv", "--json", "--report", "last.csv", "--titles", "fr"], 0);
+    let retried = run(&["retry", "mended.csv", "--json", "--report", "last.csv", "--titles", "de"], 0);
     assert_eq!(accounting(&summary(&retried)), "2: sent 1, unchanged 1");
-    run(&["report", "1", "-o", "x.csv", "--titles", "xx"], 2).says(&["--titles"]);
+    // No language of which only the titles are known.
+    run(&["report", "1", "-o", "x.csv", "--titles", "fr"], 2).says(&["--titles"]);
 }

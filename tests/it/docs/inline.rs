@@ -48,7 +48,8 @@ fn spans(page: &Page) -> Vec<String> {
 fn mistake(text: &str, helps: &BTreeMap<String, String>) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let known = match words.as_slice() {
-        ["sheetport", "help", ..] => return None,
+        // The last is a key of a template.
+        ["sheetport", "help" | "=", ..] => return None,
         ["sheetport", rest @ ..] => {
             let two = rest.get(..2).map(|two| two.join(" ")).filter(|two| helps.contains_key(two));
             let one = rest.first().filter(|one| !one.starts_with('-')).map(|one| (*one).to_owned());

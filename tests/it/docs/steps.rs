@@ -23,9 +23,6 @@ pub struct PageSteps {
     /// Files that the commands find, each with the file of the repository that it is a copy of.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// Files whose records the service has, in place of those of the demo workspace.
-    #[serde(default)]
-    pub load: Vec<String>,
     /// Commands that are run before the first one of the page.
     #[serde(default)]
     pub before: Vec<String>,
@@ -50,6 +47,9 @@ pub struct CommandStep {
     /// Whether the service that the page has started is stopped beforehand.
     #[serde(default)]
     pub stop: bool,
+    /// What a person types on the terminal.
+    #[serde(default)]
+    pub answers: Vec<String>,
     /// Exit code; 0 by default.
     pub exit: Option<i32>,
     /// What a person changes in files beforehand.

@@ -1,6 +1,6 @@
 //! The retry policy: a table from the kind of call and the outcome of an attempt to the next action.
 //!
-//! Every attempt of every command is decided here. docs/uploads.md contains the same table, generated from [`TABLE`]. [`verdict`]
+//! Every attempt of every command is decided here. docs/sending.md contains the same table, generated from [`TABLE`]. [`verdict`]
 //! is the table for the body of a 2xx answer.
 
 pub(crate) mod verdict;
@@ -97,7 +97,7 @@ pub enum Action {
 /// A row of the policy table.
 struct Rule {
     applies_to: Matcher,
-    #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/uploads.md by a test"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/sending.md by a test"))]
     note: &'static str,
     idempotent: Action,
     keyed: Action,

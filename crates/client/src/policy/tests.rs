@@ -1,4 +1,4 @@
-//! The policy table: every status, and the copies of the tables in docs/uploads.md.
+//! The policy table: every status, and the copies of the tables in docs/sending.md.
 
 use super::*;
 
@@ -63,7 +63,7 @@ fn a_server_error_is_never_a_refusal() {
 #[test]
 fn the_tables_in_the_docs_are_these() {
     let tables = [markdown(), verdict::tests::markdown()];
-    sheetport_testing::generated::assert_tables("docs/uploads.md", BEGIN, &tables);
+    sheetport_testing::generated::assert_tables("docs/sending.md", BEGIN, &tables);
 }
 
 /// Returns the policy table in Markdown.

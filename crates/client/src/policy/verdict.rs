@@ -1,7 +1,7 @@
 //! What a 2xx answer to a write says about its record: a table from the signs in the body to the state of the record.
 //!
 //! Services answer 200 to what they refuse, and some say `ok: true` beside a status such as `failed`. No such record counts as
-//! sent. docs/uploads.md contains the same table, generated from [`TABLE`].
+//! sent. docs/sending.md contains the same table, generated from [`TABLE`].
 
 /// The strongest sign in the body of a 2xx answer, strongest first: what is refused stays refused, whatever else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub enum Verdict {
 /// A row of the table.
 struct Rule {
     sign: Sign,
-    #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/uploads.md by a test"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/sending.md by a test"))]
     note: &'static str,
     /// If the answer has the service's id of a record.
     with_id: Verdict,

@@ -1,7 +1,7 @@
 //! Whether a record may be sent: a table from what is known about it to the decision. Pure.
 //!
 //! Every module that knows something about earlier requests for a record says it as a [`Fact`], and every record is decided here, before
-//! sending and while sending. docs/uploads.md contains the same table, generated from [`TABLE`].
+//! sending and while sending. docs/sending.md contains the same table, generated from [`TABLE`].
 
 use super::super::runs::RunSettings;
 use super::super::state::RecordState;
@@ -84,7 +84,7 @@ enum Choice {
 /// A row of the table.
 struct Rule {
     fact: Fact,
-    #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/uploads.md by a test"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "printed into docs/sending.md by a test"))]
     note: &'static str,
     /// `None`: the fact does not count.
     decision: Option<Decision>,
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn the_table_in_the_docs_is_this_one() {
-        sheetport_testing::generated::assert_tables("docs/uploads.md", BEGIN, &[markdown()]);
+        sheetport_testing::generated::assert_tables("docs/sending.md", BEGIN, &[markdown()]);
     }
 
     fn markdown() -> String {

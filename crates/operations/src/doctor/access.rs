@@ -44,7 +44,9 @@ pub(super) fn tokens(context: &Context) -> Finding {
         format!(", in {}, which only you can read", file.path().display())
     });
     let access = context.credentials.access_level().map_or(String::new(), |access| format!(", access {access}"));
-    Finding::ok(NAME, format!("{origin}{file}{access}"))
+    let workspace = context.credentials.workspace();
+    let workspace = workspace.map_or(String::new(), |workspace| format!(", workspace {workspace}"));
+    Finding::ok(NAME, format!("{origin}{file}{access}{workspace}"))
 }
 
 /// Checks when the access token ends.

@@ -337,7 +337,7 @@ impl Ending<'_> {
             is_kept: !is_rehearsal(run),
             choices: &choices(run, format, for_supplier, self.observer),
             csv: self.context.csv_form(),
-            words: words(self.context, run),
+            words: words(self.context, run, format),
             for_supplier,
         };
         Ok(write_report(self.context, self.ledger, run, &request).await?.path)

@@ -75,7 +75,7 @@ pub fn report<'a>(
             is_kept: true,
             choices: &choices,
             csv: request.csv.or(context.csv_form()),
-            words: words(context, &run),
+            words: words(context, &run, format),
             for_supplier,
         };
         let written = write_report(context, &ledger, &run, &request).await?;
@@ -85,10 +85,13 @@ pub fn report<'a>(
 }
 
 /// Returns the words of a report: the chosen ones, or else in the language of the titles of the sheet, or else of the locale of
-/// the template.
-pub(crate) fn words(context: &Context, run: &Run) -> &'static ReportWords {
+/// the template. A CSV is for programs, which need the same words of every sheet.
+pub(crate) fn words(context: &Context, run: &Run, format: Format) -> &'static ReportWords {
     if let Some(words) = context.report_words {
         return words;
+    }
+    if format == Format::Csv {
+        return ReportWords::of(None);
     }
     if let Some(language) = language_of(&run.about.header) {
         return ReportWords::of(Some(language));

@@ -51,13 +51,14 @@ pub struct LocalService {
 impl LocalService {
     /// Starts a service with all data, including the ledger of the client, in `folder`.
     pub fn start<'a>(folder: &'a Path, workspace: &'a str, context: &'a Context) -> LocalOperation<'a, LocalService> {
-        Box::pin(
-            async move { LocalService::start_at(folder, workspace, listen(0).await.map_err(no_port)?, context).await },
-        )
+        Box::pin(async move {
+            let listener = listen(0).await.map_err(no_port)?;
+            LocalService::serve(open(folder).await?, folder, workspace, listener, context)
+        })
     }
 
-    /// Starts a service like [`LocalService::start`], and stores a reference in its home folder, so that later commands find the
-    /// service again. Reuses the previous port if it is free.
+    /// Starts a service like [`LocalService::start`] with the records of the demo workspace, and stores a reference in its home folder,
+    /// so that later commands find the service again. Reuses the previous port if it is free.
     pub fn start_named<'a>(
         folder: &'a Path,
         workspace: &'a str,
@@ -80,7 +81,9 @@ impl LocalService {
             let home = std::path::absolute(&home).map_err(|error| unwritable(&home, &error))?;
             let given = Given { home: Some(home), ..Given::default() };
             let context = Context { given, ..context.clone() };
-            LocalService::start_at(folder, workspace, listener, &context).await
+            let service = open(folder).await?;
+            service.fill_demo(workspace).await?;
+            LocalService::serve(service, folder, workspace, listener, &context)
         })
     }
 
@@ -94,28 +97,32 @@ impl LocalService {
             let Some(named) = read_named(&context.home)?.filter(|_| !has_chosen) else { return Ok(None) };
             let home = std::path::absolute(&context.home).map_err(|error| unwritable(&context.home, &error))?;
             let Some(folder) = home.parent() else { return Ok(None) };
-            let in_use = |error: io::Error| Error::Local {
+            let in_use = |error: io::Error| {
+                Error::Local {
                 message: format!("the service of {} can't be started at port {}: {error}", home.display(), named.port),
-                hint: "end the program that uses this port, or run `sheetport demo` again".to_owned(),
+                hint: "end the program that uses this port, such as an open page of `sheetport review`, or run `sheetport demo` again"
+                    .to_owned(),
+            }
             };
             let listener = listen(named.port).await.map_err(in_use)?;
             let given = Given { home: context.given.home.clone(), ..Given::default() };
-            let started =
-                LocalService::start_at(folder, &named.workspace, listener, &Context { given, ..context.clone() })
-                    .await?;
+            let service = open(folder).await?;
+            let context_of_home = Context { given, ..context.clone() };
+            let started = LocalService::serve(service, folder, &named.workspace, listener, &context_of_home)?;
             // Messages show the path of the home folder as given by the user.
             let context = Context { home: context.home.clone(), ..started.context };
             Ok(Some(LocalService { context, ..started }))
         })
     }
 
-    async fn start_at(
+    /// Lets a service answer requests, and makes the context for operations on it.
+    fn serve(
+        service: Service,
         folder: &Path,
         workspace: &str,
         listener: TcpListener,
         context: &Context,
     ) -> Result<LocalService, Error> {
-        let service = Service::open(Config::new(folder.join("service"))).await?;
         let tokens = service.issue_tokens(workspace, Access::Full)?;
         let loader = service.loader();
         let address = listener.local_addr().map_err(no_port)?;
@@ -163,6 +170,10 @@ impl LocalService {
             Ok(())
         })
     }
+}
+
+async fn open(folder: &Path) -> Result<Service, Error> {
+    Ok(Service::open(Config::new(folder.join("service"))).await?)
 }
 
 async fn listen(port: u16) -> io::Result<TcpListener> {

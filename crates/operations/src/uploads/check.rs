@@ -168,7 +168,7 @@ async fn check_with_report(
         is_kept: false,
         choices: &choices(&run, format, for_supplier, observer),
         csv: context.csv_form(),
-        words: words(context, &run),
+        words: words(context, &run, format),
         for_supplier,
     };
     write_report(context, &ledger, &run, &request).await?;

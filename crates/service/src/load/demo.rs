@@ -1,5 +1,5 @@
-//! The records of the demo workspace: a hardware shop's items and inventories with some transactions, companies in several countries with their
-//! contacts, and a month of orders. The files contain records as in responses, and the lines of orders as in updates.
+//! The records of the demo workspace: a hardware shop's items and inventories with some transactions, the inventories of the two warehouses of
+//! `samples/stock-count.xlsx`, companies in several countries with their contacts, and a month of orders. The files contain records as in responses, and the lines of orders as in updates.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -77,12 +77,12 @@ mod tests {
     #[tokio::test]
     async fn the_demo_fills_an_empty_workspace_once() {
         let counts: Vec<_> = FILES.iter().map(|(_, json)| records(json).len()).collect();
-        assert_eq!((counts, records(ORDERS).len()), (vec![40, 12, 20, 8, 3], 30));
+        assert_eq!((counts, records(ORDERS).len()), (vec![40, 12, 20, 42, 3], 30));
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::open(Config::new(folder.path())).await.expect("opened");
-        assert_eq!(service.fill_demo("demo").await.expect("filled"), 113);
+        assert_eq!(service.fill_demo("demo").await.expect("filled"), 147);
         assert_eq!(service.fill_demo("demo").await.expect("not filled again"), 0);
-        assert_eq!(service.fill_demo("other").await.expect("filled"), 113, "workspaces are independent");
+        assert_eq!(service.fill_demo("other").await.expect("filled"), 147, "workspaces are independent");
         let orders = service.app.store.page("demo", Kind::Order, 1, 100).await.expect("orders").entries;
         let orders: Vec<Value> = serde_json::from_str(&format!("[{orders}]")).expect("JSON");
         for (order, source) in orders.iter().zip(records(ORDERS)) {
@@ -90,7 +90,7 @@ mod tests {
             assert!(order["total_price"].as_f64() > order["total_price_without_tax"].as_f64(), "{order}");
         }
         let (one, other) = tokio::join!(service.fill_demo("shared"), service.fill_demo("shared"));
-        assert_eq!(one.expect("filled") + other.expect("filled"), 113, "each counts what it has added");
+        assert_eq!(one.expect("filled") + other.expect("filled"), 147, "each counts what it has added");
         service.close().await;
     }
 

@@ -52,7 +52,7 @@ fn the_printed_command_sends_the_fixed_rows_again_and_again() {
     let export = ["export", "items", "-o", "items.csv", "-q", "--home", "sheetport-demo/home"];
     place.sheetport(export).without("SHEETPORT_HOME").exits(0);
     let items = table(&place.path("items.csv"));
-    assert_eq!(items.len(), 1 + 630);
+    assert_eq!(items.len(), 1 + 670);
     let prices = column(&items, "price");
     assert!(prices.contains(&"54.99") && prices.contains(&"5.00"), "{prices:?}");
     assert!(!place.path("home").exists(), "the person's own ledger is left alone");

@@ -103,7 +103,7 @@ fn a_german_sheet_gets_german_words_which_are_read_in_every_language() {
     let place = Place::new();
     let served = Served::start(&place);
     place.write("preise.csv", GERMAN);
-    let args = ["upload", "preise.csv", "-t", "items", "--report", "bericht.csv"];
+    let args = ["upload", "preise.csv", "-t", "items", "--report", "bericht.csv", "--titles", "de"];
     let upload = served.sheetport(&place, args).run();
     assert_eq!(upload.code, Some(3), "{upload:?}");
     let report = Sheet::open(&place, "bericht.csv");

@@ -9,6 +9,9 @@ use super::draft::Draft;
 use super::edit::TemplateEdit;
 use crate::error::Error;
 
+/// Unplaced columns that are shown for a required field that is a guess.
+const FURTHER: usize = 4;
+
 /// A field that a person decides.
 #[derive(Clone, Debug)]
 pub struct OpenField {
@@ -62,7 +65,7 @@ impl OpenField {
     /// Returns the fields of a proposal that a person decides, those that are missing first.
     pub fn of(proposal: &Proposal) -> Vec<OpenField> {
         let column = |index: usize| proposal.columns.iter().find(|column| column.index == index).map(FieldChoice::of);
-        let unplaced = || {
+        let unplaced = || -> Vec<FieldChoice> {
             let columns = proposal.columns.iter().filter(|column| proposal.unplaced.contains(&column.label));
             columns.map(FieldChoice::of).collect()
         };
@@ -81,13 +84,17 @@ impl OpenField {
                 Some(name) => lines.iter().find(|known| known.name == name),
                 None => input.field(&path),
             };
+            let is_required = known.is_some_and(|known| known.required);
             let alternatives = field.alternatives.iter().copied().filter_map(column);
-            OpenField {
-                choices: [FieldChoice::proposed(field, &proposal.columns)].into_iter().chain(alternatives).collect(),
-                others: unplaced(),
-                is_required: known.is_some_and(|known| known.required),
-                path,
+            // What identifies the records may have a name that nobody knows.
+            let further = unplaced().into_iter().take(if is_required { FURTHER } else { 0 });
+            let mut choices: Vec<FieldChoice> = [FieldChoice::proposed(field, &proposal.columns)].into();
+            for choice in alternatives.chain(further) {
+                if choices.iter().all(|known| known.label != choice.label) {
+                    choices.push(choice);
+                }
             }
+            OpenField { choices, others: unplaced(), is_required, path }
         });
         missing.chain(guessed).collect()
     }

@@ -1,4 +1,4 @@
-//! The effect of a transaction on the figures of its inventory. The contract specifies no rules; docs/service.md does.
+//! The effect of a transaction on the figures of its inventory. The contract specifies no rules; `crates/service/decisions.md` does.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
