@@ -162,6 +162,7 @@ async fn run_command(command: Command, settings: Settings) -> Result<Exit, Failu
         Command::Demo(args) => demo::run(&args, &settings).await,
         Command::Upload(args) if args.plan => upload::plan::run(&args.into_plan(), &settings).await,
         Command::Upload(args) => upload::run(&args, &settings).await,
+        Command::Check(args) if args.requests => upload::run(&args.into_dry_run(), &settings).await,
         Command::Check(args) => upload::check::run(&args, &settings).await,
         Command::Plan(args) => upload::plan::run(&args, &settings).await,
         Command::Review(args) => review::run(&args, &settings).await,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use sheetport_operations::RowName;
 
+use super::Upload;
 use crate::cli::flag_groups::{Input, Pacing, Titles};
 
 const CHECK_EXAMPLES: &str = "\
@@ -13,6 +14,7 @@ Examples:
   sheetport check prices.xlsx -t items
   sheetport check prices.csv -t prices.toml --report to-fix.xlsx
   sheetport check orders.xlsx -t orders --online
+  sheetport check orders.xlsx -t orders --requests
   sheetport check prices.csv -t prices.toml --json
   sheetport check prices.csv -t prices.toml --json-rows";
 
@@ -39,6 +41,9 @@ pub struct Check {
     pub keep_lines: bool,
     #[command(flatten)]
     pub pacing: Pacing,
+    /// Show the first requests that an upload would send, as `upload --dry-run` does
+    #[arg(long, conflicts_with_all = ["online", "json_rows", "report"])]
+    pub requests: bool,
     /// Print a JSON object for each row, and nothing else
     #[arg(long, conflicts_with = "json")]
     pub json_rows: bool,
@@ -50,6 +55,14 @@ pub struct Check {
     /// Leave out of the report what a supplier should not know: lookup tables, paths, template, service, its ids, workspace
     #[arg(long, requires = "report")]
     pub for_supplier: bool,
+}
+
+impl Check {
+    /// Returns the upload whose requests are shown instead of being sent.
+    pub fn into_dry_run(self) -> Upload {
+        let Check { input, strict, pacing, .. } = self;
+        Upload { input, strict, pacing, dry_run: true, ..Upload::default() }
+    }
 }
 
 #[derive(Args, Debug)]
