@@ -339,10 +339,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                     at_once = grace.at_once;
                 }
                 () = &mut at_once => return self.cut_off().await,
-                stored = stored(&mut self.storing), if self.storing.is_some() => {
-                    self.storing = None;
-                    stored?;
-                }
+                stored = stored(&mut self.storing), if self.storing.is_some() => stored?,
                 _ = stores.tick(), if self.may_store() => {
                     self.store_in_background();
                 }
@@ -421,7 +418,6 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// the calls that another run has claimed since the plan was compared with earlier runs.
     async fn claim(&mut self, jobs: &mut Vec<Job>) -> Result<(), ledger::Error> {
         stored(&mut self.storing).await?;
-        self.storing = None;
         let changes = std::mem::take(&mut self.changes);
         let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
         let (run, now) = (&self.run, self.task.journal.now());
@@ -432,7 +428,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             Err(error) => {
                 // A failed write of an intent must not lose a known outcome, if it can be stored alone.
                 if let Err(error) = self.task.journal.store(run.id, &changes).await {
-                    tracing::warn!(%error, "outcomes were not stored either");
+                    tracing::debug!(%error, "outcomes were not stored either");
                 }
                 return Err(error);
             }
@@ -582,12 +578,12 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     }
 }
 
-/// Waits for the write in progress, if any.
+/// Waits for the write in progress, if any, and forgets it.
 async fn stored(storing: &mut Option<JoinHandle<Result<(), ledger::Error>>>) -> Result<(), ledger::Error> {
-    match storing {
-        Some(write) => write.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())),
-        None => Ok(()),
-    }
+    let Some(write) = storing else { return Ok(()) };
+    let ended = write.await;
+    *storing = None;
+    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 async fn sleep_until(at: Option<Instant>) {

@@ -24,7 +24,6 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// Writes all changes to the ledger. Durable on return.
     pub(super) async fn store(&mut self) -> Result<(), ledger::Error> {
         stored(&mut self.storing).await?;
-        self.storing = None;
         let changes = std::mem::take(&mut self.changes);
         self.task.journal.store(self.task.part.run, &changes).await
     }
