@@ -140,6 +140,9 @@ impl Settings {
     /// Resolves the settings of a command, with tokens if it uses any. Tokens and passwords are not accepted as flags, because other users can read the command line.
     pub fn resolve(global: Global, uses_tokens: bool) -> Result<Settings, Failure> {
         let (is_address_chosen, is_profile_chosen) = (global.base_url.is_some(), global.profile.is_some());
+        if let Some(name) = global.acts_as.as_ref().filter(|name| !name.trim().is_empty()) {
+            sheetport_ledger::act_as(name.clone());
+        }
         let mut given = global.given();
         let chosen_connection = chosen_connection(&global, &given)?;
         let chosen_server = chosen_server(&global, &given)?;

@@ -44,6 +44,9 @@ pub struct Global {
     /// Send also from a ledger that lacks what this machine has written into it, such as a restored copy: what was sent since is not recognised, so look it up in the service first
     #[arg(long, global = true, hide_short_help = true)]
     pub accept_older_ledger: bool,
+    /// Name in the history of runs, instead of that of the user of the system
+    #[arg(long = "as", global = true, env = "SHEETPORT_AS", value_name = "NAME")]
+    pub acts_as: Option<String>,
     /// Print one JSON object to stdout when done
     #[arg(long, global = true)]
     pub json: bool,

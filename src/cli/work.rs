@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -17,18 +18,27 @@ Examples:
   sheetport work --ledger postgres://anna@db.example/sheetport
   sheetport work --until-idle
   sheetport work --at-once 4 --listen 127.0.0.1:9187
+  sheetport work --tokens /run/secrets/sheetport
   sheetport work --inbox s3://bucket/in/ -t items
   sheetport work --inbox /srv/in --files '*.xlsx' -t orders --done /srv/sent";
 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Work {
-    /// Number of parts sent at the same time
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub at_once: u16,
+    /// Number of parts sent at the same time [default: by the cores of this machine and the connections that the database allows, up to 8; 1
+    /// with a ledger file]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub at_once: Option<u16>,
+    /// Send the runs of all workspaces whose tokens are in this folder: in WORKSPACE.toml with base_url, access and refresh. Changed files are
+    /// read
+    #[arg(long, env = "SHEETPORT_TOKENS", value_name = "FOLDER")]
+    pub tokens: Option<PathBuf>,
     /// End when no queued run is left that this worker can send
     #[arg(long)]
     pub until_idle: bool,
+    /// Remove runs that began longer ago, such as 90d, at the beginning and each hour, as `runs prune` does
+    #[arg(long, value_name = "AGE", value_parser = super::age)]
+    pub keep: Option<Duration>,
     /// Upload the files that come into this folder, or below this prefix such as s3://bucket/in/, too; each is moved to `done` or,
     /// with its report, to `failed`
     #[arg(long, value_name = "FOLDER", requires = "template")]
@@ -51,4 +61,7 @@ pub struct Work {
     /// Serve /livez, /readyz and /metrics at this address
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Option<SocketAddr>,
+    /// With --listen: serve a page of the newest runs at /, too, which shows their files and workspaces to everybody who can reach the address
+    #[arg(long, requires = "listen")]
+    pub show_runs: bool,
 }

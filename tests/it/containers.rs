@@ -160,6 +160,10 @@ pub fn of_compose() -> Option<Vec<Container>> {
         env.extend(variables.iter().map(|(name, value)| (name.clone(), Variable::Is(text(value)))));
         let volumes = list(&service["volumes"]).map(|volume| {
             let (volume, folder) = volume.as_str().unwrap().split_once(':').unwrap();
+            // A folder beside the file, for reading.
+            if let Some((name, folder)) = volume.strip_prefix("./").zip(folder.strip_suffix(":ro")) {
+                return (folder.to_owned(), name.to_owned());
+            }
             assert!(!file["volumes"][volume].is_object() && file["volumes"].as_object().unwrap().contains_key(volume));
             (folder.to_owned(), volume.to_owned())
         });

@@ -160,6 +160,7 @@ impl Sender<'_> {
                 rate: keys.rate.as_ref().map(|Parsed(rate)| *rate),
                 max_errors: keys.max_errors,
                 max_unknown: keys.max_unknown,
+                priority: None,
                 overwrites_newer: false,
                 report: None,
                 for_supplier: Some(keys.for_supplier),

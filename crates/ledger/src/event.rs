@@ -3,7 +3,7 @@
 //! An event is written in the transaction of the change. Repeated changes of one process extend its last event: a worker that
 //! sends a thousand parts of a run adds one row.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use sheetport_sql::{self as sql, Transaction};
 
@@ -124,19 +124,61 @@ static PROCESS: LazyLock<Process> = LazyLock::new(|| {
     Process { user: user_name(), name: process_name(), start: (high >> 1).cast_signed() }
 });
 
-/// Returns the name of the logged-in user.
-pub fn user_name() -> String {
-    let name = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "an unnamed user".to_owned())
+/// The name that this process acts under, if somebody has set it.
+static ACTS_AS: OnceLock<String> = OnceLock::new();
+
+/// Sets the name that this process acts under, before anything is written. Later calls have no effect.
+pub fn act_as(name: String) {
+    let _ = ACTS_AS.set(name);
 }
 
-/// Returns the machine and the number of this process.
-pub(super) fn process_name() -> String {
+/// Returns who acts: the name that was set, the logged-in user, the pod of Kubernetes, or the number of the user.
+pub fn user_name() -> String {
+    if let Some(name) = ACTS_AS.get() {
+        return name.clone();
+    }
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let of_session = ["SUDO_USER", "LOGNAME", "USER", "USERNAME"].into_iter().find_map(variable);
+    of_session.unwrap_or_else(|| of_system(variable("KUBERNETES_SERVICE_HOST").is_some()))
+}
+
+/// Returns who acts where no variable says so, as in a container or for a service of the system.
+#[cfg(unix)]
+fn of_system(is_pod: bool) -> String {
+    let user = rustix::process::geteuid().as_raw();
+    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    match named_in(&known, user) {
+        _ if is_pod => format!("the pod {}", machine()),
+        Some(name) => name.to_owned(),
+        None => format!("user {user} of {}", machine()),
+    }
+}
+
+#[cfg(not(unix))]
+fn of_system(_: bool) -> String {
+    format!("a user of {}", machine())
+}
+
+/// Returns the name of a user in the text of `/etc/passwd`.
+#[cfg(unix)]
+fn named_in(known: &str, user: u32) -> Option<&str> {
+    let user = user.to_string();
+    let mut users = known.lines().map(|line| line.split(':'));
+    let name = users.find_map(|mut parts| Some((parts.next()?, parts.nth(1)?)).filter(|(_, number)| *number == user));
+    name.map(|(name, _)| name).filter(|name| !name.is_empty())
+}
+
+fn machine() -> String {
     #[cfg(unix)]
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     #[cfg(not(unix))]
     let machine = std::env::var("COMPUTERNAME").unwrap_or_default();
-    format!("{machine}:{}", std::process::id())
+    machine
+}
+
+/// Returns the machine and the number of this process.
+pub(super) fn process_name() -> String {
+    format!("{}:{}", machine(), std::process::id())
 }
 
 impl<'a> NewEvent<'a> {
@@ -194,4 +236,18 @@ pub(super) async fn write_edits(transaction: &mut Transaction, run: RunId) -> Re
                   GROUP BY run.id, edit.who ORDER BY MIN(edit.at)";
     sql::query(insert).bind(run).execute(transaction).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(unix)]
+    #[test]
+    fn nobody_acts_without_a_name() {
+        use super::{named_in, of_system};
+
+        let known = "root:x:0:0:root:/root:/bin/sh\n# a remark\nanna:x:1000:1000::/home/anna:/bin/sh\n:x:7:7::/:\n";
+        assert_eq!((named_in(known, 0), named_in(known, 1000)), (Some("root"), Some("anna")));
+        assert_eq!((named_in(known, 7), named_in(known, 100), named_in("", 0)), (None, None, None));
+        assert!(of_system(true).starts_with("the pod ") && !of_system(false).is_empty());
+    }
 }

@@ -48,7 +48,7 @@ mod state;
 pub use activities::{Activity, ActivityEnd, ActivityKind, ActivityOutcome, NewActivity};
 pub use database::{Attempts, Ledger, Loss, LostEnd, Older, Patience, Reach};
 pub use error::{Error, GO_ON, Holder};
-pub use event::{Action, RunEvent, user_name};
+pub use event::{Action, RunEvent, act_as, user_name};
 pub use history::{
     Claim, ClaimDigest, ClaimName, Decision, EarlierClaim, EarlierState, Fact, Intent, KeyScope, KeyedRequest, Known,
     Likeness, NamePart, NewerKeys, OtherRequest, Policy, decide,
@@ -67,7 +67,7 @@ pub use runs::{
     AllowRepeat, CHECK, CallOption, Family, LockedRun, NAME_FIELD, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand,
     RunConnection, RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
 };
-pub use sending::{Doubt, Interrupted, SendingChanges, TakenPart};
+pub use sending::{Backlog, Doubt, InQueue, Interrupted, NextRun, SendingChanges, TakenPart};
 pub use spreadsheets::{Edit, StoredProfile};
 pub use state::{RecordState, RunState, WARNED};
 

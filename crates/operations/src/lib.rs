@@ -47,6 +47,7 @@ pub mod send;
 mod service;
 mod sheet_keys;
 pub mod templates;
+pub mod token_folder;
 pub mod uploads;
 
 pub use activities::{begin_activity, end_activity};

@@ -42,6 +42,8 @@ pub struct SendOptions<'a> {
     pub max_errors: Option<u64>,
     /// Stops the run after more unknown records than this.
     pub max_unknown: Option<u64>,
+    /// Of the queued runs of a workspace, those with a higher number are sent first.
+    pub priority: Option<i16>,
     /// Sends records even if a newer upload has sent their keys.
     pub overwrites_newer: bool,
     /// Leaves the records to workers.
@@ -73,6 +75,7 @@ impl SendOptions<'_> {
             concurrency: self.concurrency.unwrap_or(run.concurrency),
             max_errors: self.max_errors.or(run.max_errors),
             max_unknown: self.max_unknown.or(run.max_unknown),
+            priority: self.priority.unwrap_or(run.priority),
             report: report.or_else(|| run.report.clone()),
             for_supplier: self.for_supplier.unwrap_or(run.for_supplier),
             // Never inherited: applies to this operation only.

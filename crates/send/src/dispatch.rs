@@ -63,6 +63,8 @@ pub enum Step {
 pub struct Dispatcher {
     kind: RecordKind,
     pub pace: Pace,
+    /// How long it takes to store intents.
+    pub lead: Duration,
     ready: VecDeque<Job>,
     /// Jobs to be sent again, by time.
     delayed: BTreeMap<(Instant, Seq), Job>,
@@ -103,6 +105,7 @@ impl Dispatcher {
         Dispatcher {
             kind,
             pace,
+            lead: Duration::ZERO,
             ready: VecDeque::new(),
             delayed: BTreeMap::new(),
             keys: HashMap::new(),
@@ -216,10 +219,14 @@ impl Dispatcher {
         if self.health.is_probing() {
             return self.probe_when_idle(now);
         }
-        if let Err(until) = self.pace.permit(now) {
-            return Step::WaitUntil(until);
-        }
+        // The intent of a call that must not be repeated is stored before its permit is due.
+        let lead = if next.call == Call::Idempotent { Duration::ZERO } else { self.lead };
+        let starts_at = match self.pace.permit_within(now, lead) {
+            Ok(starts_at) => starts_at,
+            Err(until) => return Step::WaitUntil(until),
+        };
         let Some(mut job) = self.ready.pop_front() else { return Step::Wait };
+        job.starts_at = Some(starts_at);
         if !std::mem::replace(&mut job.holds_key, true) {
             self.keys.insert(job.ordering_key.clone(), VecDeque::new());
         }

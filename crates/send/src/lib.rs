@@ -188,6 +188,7 @@ async fn send_task<'a, J: Journal, S: Service>(
         load_error: None,
         attempts: JoinSet::new(),
         changes: SendingChanges::default(),
+        gathers_until: None,
         storing: None,
         unconfirmed: HashMap::new(),
         waits: Waits::beginning(began),
@@ -270,6 +271,8 @@ struct Sender<'a, J, S> {
     attempts: JoinSet<Ended>,
     /// Changes to be written to the ledger.
     changes: SendingChanges,
+    /// Until then, the next intents are to take the changes along.
+    gathers_until: Option<Instant>,
     /// Earlier changes being written while further requests are sent.
     storing: Option<JoinHandle<Result<(), ledger::Error>>>,
     /// Non-idempotent calls without a key in flight, with the requests made for each record.
@@ -315,10 +318,10 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             for settled in self.dispatcher.released() {
                 self.keep(settled);
             }
-            // Before further intents: a failed write of an intent must not lose a known outcome.
-            if !self.changes.finished.is_empty() || self.changes.outcomes.len() >= MAX_BATCH {
+            if self.changes.outcomes.len() >= MAX_BATCH {
                 self.store().await?;
             }
+            self.say_need();
             let wake = match self.deadline {
                 Some(deadline) => Some(deadline),
                 None => self.start_attempts(now()).await?,
@@ -326,6 +329,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
             if self.is_done() {
                 return self.store().await;
             }
+            self.store_finished();
             self.waits.end_round(now(), self.dispatcher.in_flight() >= self.task.concurrency);
             // In a fixed order, so that simulations can be repeated. The intervals leave time for the others.
             tokio::select! {
@@ -335,11 +339,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
                     at_once = grace.at_once;
                 }
                 () = &mut at_once => return self.cut_off().await,
-                stored = stored(&mut self.storing), if self.storing.is_some() => {
-                    self.storing = None;
-                    stored?;
-                }
-                _ = stores.tick(), if !self.changes.outcomes.is_empty() && self.storing.is_none() => {
+                stored = stored(&mut self.storing), if self.storing.is_some() => stored?,
+                _ = stores.tick(), if self.may_store() => {
                     self.store_in_background();
                 }
                 _ = ticks.tick() => {
@@ -402,6 +403,7 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         };
         if !unclaimed.is_empty() {
             self.claim(&mut unclaimed).await?;
+            self.note_lead(now);
         }
         for job in unclaimed {
             if job.call == Call::NonIdempotent {
@@ -416,12 +418,21 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     /// the calls that another run has claimed since the plan was compared with earlier runs.
     async fn claim(&mut self, jobs: &mut Vec<Job>) -> Result<(), ledger::Error> {
         stored(&mut self.storing).await?;
-        self.storing = None;
         let changes = std::mem::take(&mut self.changes);
         let claims: Vec<Claim> = jobs.iter().filter_map(|job| job.claim.clone()).collect();
         let (run, now) = (&self.run, self.task.journal.now());
         let has_keys = self.task.keys.is_some();
-        let repeated = self.task.journal.start(run, &self.family, &changes, &claims, has_keys, now).await?;
+        let started = self.task.journal.start(run, &self.family, &changes, &claims, has_keys, now).await;
+        let repeated = match started {
+            Ok(repeated) => repeated,
+            Err(error) => {
+                // A failed write of an intent must not lose a known outcome, if it can be stored alone.
+                if let Err(error) = self.task.journal.store(run.id, &changes).await {
+                    tracing::debug!(%error, "outcomes were not stored either");
+                }
+                return Err(error);
+            }
+        };
         for job in jobs.iter_mut().filter(|job| job.call == Call::Keyed) {
             job.in_flight_since = Some(now);
         }
@@ -457,6 +468,9 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let is_once = job.call == Call::NonIdempotent;
         let scope = job.span.attempt(job.seq, self.task.kind.name(), job.requests, is_once);
         self.attempts.spawn(async move {
+            if job.starts_at.is_some_and(|at| at > now()) {
+                sleep_until(job.starts_at).await;
+            }
             let attempt = scope.within(service.attempt(&request)).await;
             Ended { job: Some(job), attempt }
         });
@@ -564,12 +578,12 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
     }
 }
 
-/// Waits for the write in progress, if any.
+/// Waits for the write in progress, if any, and forgets it.
 async fn stored(storing: &mut Option<JoinHandle<Result<(), ledger::Error>>>) -> Result<(), ledger::Error> {
-    match storing {
-        Some(write) => write.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic())),
-        None => Ok(()),
-    }
+    let Some(write) = storing else { return Ok(()) };
+    let ended = write.await;
+    *storing = None;
+    ended.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 async fn sleep_until(at: Option<Instant>) {

@@ -6,8 +6,14 @@ use std::time::{Duration, Instant};
 use sheetport_client::{Permits, Speed, Wanted};
 use sheetport_ledger::{self as ledger, Gate, Ledger};
 
+use super::ports::{Journal, Service};
+use super::{STORE_INTERVAL, Sender, now};
+
 /// Time before another attempt, if the ledger can't be used. Nothing is sent in the meantime.
 const RETRY: Duration = Duration::from_millis(500);
+
+/// The longest time between storing an intent and its request. A pause of the service comes too late for requests that wait so long.
+const LONGEST_LEAD: Duration = Duration::from_millis(300);
 
 /// The shared rate of a service and workspace.
 pub struct Supply<'a> {
@@ -28,6 +34,24 @@ pub async fn while_supplied<T>(supply: Option<Supply<'_>>, work: impl Future<Out
             never = supply.run() => match never {},
         },
         None => work.await,
+    }
+}
+
+impl<J: Journal, S: Service> Sender<'_, J, S> {
+    /// Says how many permits can still be used. Others would be lost to the other processes.
+    pub(super) fn say_need(&self) {
+        let Some(permits) = &self.task.permits else { return };
+        let is_all_loaded = self.next_block.is_none() && self.held_back.is_none() && self.chained.is_empty();
+        permits.need(is_all_loaded.then(|| self.dispatcher.backlog()));
+    }
+
+    /// Notes how long it took to store intents since `began`: as long before their time, permits are taken for the next ones.
+    pub(super) fn note_lead(&mut self, began: Instant) {
+        let took = now().saturating_duration_since(began);
+        let lead = (3 * self.dispatcher.lead + took) / 4;
+        self.dispatcher.lead = if self.task.permits.is_some() { lead.min(LONGEST_LEAD) } else { Duration::ZERO };
+        let is_far = self.dispatcher.lead >= STORE_INTERVAL;
+        self.gathers_until = is_far.then(|| now() + self.dispatcher.lead);
     }
 }
 
@@ -61,7 +85,7 @@ impl Supply<'_> {
         loop {
             let asked = Instant::now();
             let Gate { granted, wait, closed, auto, used, since, version, now } =
-                ledger.take_permits(base_url, workspace, interval, most).await?;
+                ledger.take_permits(base_url, workspace, interval, permits.most(most)).await?;
             // Permits are late by the duration of the response, and never early.
             let received = Instant::now();
             permits.answered_in(received.saturating_duration_since(asked));

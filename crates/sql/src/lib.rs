@@ -7,6 +7,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`pool`] | connections and transactions over both databases |
+//! | [`batch`] | several statements in one message |
 //! | [`query`](mod@query), [`statement`], [`value`], [`row`] | statements, parameters and rows |
 //! | [`dialect`] | differences between the databases |
 //! | [`readers`] | read-only connections to SQLite |
@@ -32,6 +33,7 @@
 //!   used there.
 
 mod address;
+mod batch;
 mod dialect;
 mod pool;
 mod postgres_transaction;
@@ -44,7 +46,7 @@ mod value;
 
 pub use address::ServerAddress;
 pub use dialect::Dialect;
-pub use pool::{Executor, Pool, Transaction};
+pub use pool::{Executor, Pool, Results, Transaction};
 pub use query::{Builder, Query, query, query_as, query_scalar};
 pub use readers::Readers;
 pub use row::Row;

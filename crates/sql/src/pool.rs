@@ -10,7 +10,7 @@ use sqlx::{Either, Error, Executor as _, Sqlite};
 use tokio::time::timeout;
 
 use super::dialect::Dialect;
-use super::postgres_transaction::{Borrowed, PostgresTransaction, QUERY, limited};
+use super::postgres_transaction::{Borrowed, PostgresTransaction, QUERY, Seats, limited};
 use super::row::Row;
 use super::statement::Statement;
 
@@ -25,6 +25,7 @@ pub enum Pool {
     Sqlite(SqlitePool),
     Postgres {
         pool: PgPool,
+        seats: Seats,
         /// Whether sessions may keep prepared statements. If not, every statement is part of a transaction: a pooler may give
         /// the preparation and the execution to different sessions otherwise.
         keeps_statements: bool,
@@ -43,6 +44,12 @@ pub struct Results {
     pub(super) rows: Vec<Row>,
     /// Number of rows affected.
     pub(super) changed: u64,
+}
+
+impl Results {
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
 }
 
 /// A pool or transaction to run statements on. Futures are boxed, so that the code of the drivers is compiled here and not once more in
@@ -64,6 +71,12 @@ pub trait Executor: Send {
 }
 
 impl Pool {
+    /// Returns connections to a server. `keeps_statements`: whether its sessions may keep prepared statements.
+    pub fn of_server(pool: PgPool, keeps_statements: bool) -> Pool {
+        let connections = usize::try_from(pool.options().get_max_connections()).unwrap_or(1);
+        Pool::Postgres { pool, seats: Seats::new(connections), keeps_statements }
+    }
+
     pub fn dialect(&self) -> Dialect {
         match self {
             Pool::Sqlite(_) => Dialect::Sqlite,
@@ -91,8 +104,8 @@ impl Pool {
         Box::pin(async move {
             Ok(match self {
                 Pool::Sqlite(pool) => Transaction::Sqlite(pool.begin_with(sqlite).await?),
-                Pool::Postgres { pool, keeps_statements } => {
-                    let transaction = PostgresTransaction::begin(pool, postgres).await?;
+                Pool::Postgres { pool, seats, keeps_statements } => {
+                    let transaction = PostgresTransaction::begin(pool, seats, postgres).await?;
                     Transaction::Postgres { transaction, keeps_statements: *keeps_statements }
                 }
             })
@@ -104,7 +117,9 @@ impl Pool {
         Box::pin(async move {
             match self {
                 Pool::Sqlite(_) => Ok(None),
-                Pool::Postgres { pool, .. } => Borrowed::from(pool).await?.raw_row(patience, statement).await,
+                Pool::Postgres { pool, seats, .. } => {
+                    Borrowed::from(pool, seats).await?.raw_row(patience, statement).await
+                }
             }
         })
     }
@@ -113,8 +128,11 @@ impl Pool {
         Box::pin(async move {
             match self {
                 Pool::Sqlite(pool) => pool.close().await,
-                // The server closes what is left.
-                Pool::Postgres { pool, .. } => drop(timeout(CLOSING, pool.close()).await),
+                Pool::Postgres { pool, seats, .. } => {
+                    seats.clear();
+                    // The server closes what is left.
+                    let _ = timeout(CLOSING, pool.close()).await;
+                }
             }
         })
     }
@@ -145,7 +163,8 @@ impl Transaction {
             match self {
                 Transaction::Sqlite(_) => Ok(None),
                 Transaction::Postgres { transaction, .. } => {
-                    transaction.borrowed.raw_row(transaction.patience, statements).await
+                    let results = transaction.run_text(statements).await?;
+                    Ok(results.into_iter().find_map(|(rows, _)| rows.into_iter().next()))
                 }
             }
         })
@@ -180,12 +199,16 @@ impl Executor for &Pool {
         Box::pin(async move {
             match self {
                 Pool::Sqlite(pool) => run_on_sqlite(&mut *pool.acquire().await?, statement).await,
-                Pool::Postgres { pool, keeps_statements: true } => {
-                    run_on_server(&mut Borrowed::from(pool).await?, QUERY, statement, true).await
+                Pool::Postgres { pool, seats, keeps_statements: true } => {
+                    run_on_server(&mut Borrowed::from(pool, seats).await?, QUERY, statement, true).await
                 }
-                Pool::Postgres { pool, keeps_statements: false } => {
-                    let mut transaction = PostgresTransaction::begin(pool, limited("BEGIN")).await?;
-                    let results = run_on_server(&mut transaction.borrowed, QUERY, statement, false).await?;
+                Pool::Postgres { pool, seats, .. } if statement.fits_text() => {
+                    let text = statement.into_text()?;
+                    Ok(last(Borrowed::from(pool, seats).await?.run_text(QUERY, text).await?))
+                }
+                Pool::Postgres { pool, seats, .. } => {
+                    let mut transaction = PostgresTransaction::begin(pool, seats, limited("BEGIN")).await?;
+                    let results = run_on_server(transaction.borrowed().await?, QUERY, statement, false).await?;
                     transaction.commit().await?;
                     Ok(results)
                 }
@@ -206,8 +229,12 @@ impl Executor for &mut Transaction {
         Box::pin(async move {
             match self {
                 Transaction::Sqlite(transaction) => run_on_sqlite(transaction, statement).await,
+                Transaction::Postgres { transaction, keeps_statements: false } if statement.fits_text() => {
+                    Ok(last(transaction.run_text(statement.into_text()?).await?))
+                }
                 Transaction::Postgres { transaction, keeps_statements } => {
-                    run_on_server(&mut transaction.borrowed, transaction.patience, statement, *keeps_statements).await
+                    let patience = transaction.patience;
+                    run_on_server(transaction.borrowed().await?, patience, statement, *keeps_statements).await
                 }
             }
         })
@@ -228,15 +255,24 @@ pub(super) async fn run_on_sqlite(connection: &mut SqliteConnection, statement: 
     Ok(results)
 }
 
+/// Returns the result of the last statement of a message.
+fn last(mut results: Vec<(Vec<PgRow>, u64)>) -> Results {
+    results.pop().map(of_server).unwrap_or_default()
+}
+
+pub(super) fn of_server((rows, changed): (Vec<PgRow>, u64)) -> Results {
+    Results { rows: rows.into_iter().map(Row::Postgres).collect(), changed }
+}
+
 async fn run_on_server(
     borrowed: &mut Borrowed,
     patience: Duration,
     statement: Statement,
     keeps_statements: bool,
 ) -> Result<Results, Error> {
-    let (connection, is_stalled) = borrowed.parts()?;
+    let (connection, health) = borrowed.parts()?;
     let (sql, arguments, is_kept) = statement.into_postgres(keeps_statements)?;
-    Borrowed::in_time(patience, is_stalled, async {
+    Borrowed::in_time(patience, health, async {
         let mut steps = connection.fetch_many(sqlx::query_with(sql, arguments).persistent(is_kept));
         let mut results = Results::default();
         while let Some(step) = steps.try_next().await? {

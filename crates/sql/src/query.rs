@@ -47,6 +47,14 @@ impl<T> Query<T> {
         self
     }
 
+    pub(super) fn fits_text(&self) -> bool {
+        self.statement.fits_text()
+    }
+
+    pub(super) fn into_statement(self) -> Statement {
+        self.statement
+    }
+
     pub async fn fetch_all(self, on: impl Executor) -> Result<Vec<T>, Error> {
         on.run(self.statement).await?.rows.into_iter().map(self.read).collect()
     }

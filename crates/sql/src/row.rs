@@ -1,5 +1,7 @@
 //! Rows of results.
 
+use std::borrow::Cow;
+
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{ColumnIndex, Decode, Postgres, Row as _, Sqlite, Type};
@@ -27,6 +29,24 @@ impl Row {
             Row::Sqlite(row) => row.try_get(index),
             Row::Postgres(row) => row.try_get(index),
         }
+    }
+}
+
+impl Row {
+    /// Returns a blob. On a server, it may have come as text.
+    pub fn bytes<I: Index>(&self, index: I) -> Result<Cow<'_, [u8]>, sqlx::Error> {
+        match self {
+            Row::Sqlite(row) => row.try_get(index).map(Cow::Borrowed),
+            Row::Postgres(row) => row.try_get(index).map(Cow::Owned),
+        }
+    }
+
+    /// Returns a blob, or `None` for NULL.
+    pub fn optional_bytes<I: Index>(&self, index: I) -> Result<Option<Cow<'_, [u8]>>, sqlx::Error> {
+        Ok(match self {
+            Row::Sqlite(row) => row.try_get::<Option<&[u8]>, _>(index)?.map(Cow::Borrowed),
+            Row::Postgres(row) => row.try_get::<Option<Vec<u8>>, _>(index)?.map(Cow::Owned),
+        })
     }
 }
 

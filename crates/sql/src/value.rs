@@ -31,6 +31,26 @@ impl Value {
     }
 }
 
+impl Value {
+    /// Returns a literal of PostgreSQL, independent of the settings of the session.
+    pub(super) fn into_literal(self) -> String {
+        match self {
+            Value::Int(Some(number)) => format!("'{number}'::bigint"),
+            Value::Int(None) => "NULL::bigint".to_owned(),
+            Value::Text(Some(text)) => {
+                format!("E'{}'::text", storable(text).replace('\\', "\\\\").replace('\'', "''"))
+            }
+            Value::Text(None) => "NULL::text".to_owned(),
+            Value::Bytes(Some(bytes)) => {
+                let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+                let digits: String = digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect();
+                format!("E'\\\\x{digits}'::bytea")
+            }
+            Value::Bytes(None) => "NULL::bytea".to_owned(),
+        }
+    }
+}
+
 /// Replaces NUL, which PostgreSQL can't store.
 pub fn storable(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text }

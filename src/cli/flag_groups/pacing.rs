@@ -45,6 +45,9 @@ pub struct Sending {
     /// Leave the records to `sheetport work`, on this or another machine
     #[arg(long)]
     pub queue: bool,
+    /// With --queue: send the run before those of its workspace with a lower number, from -100 to 100 [default: as in the run]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(i16).range(-100..=100))]
+    pub priority: Option<i16>,
     /// Send records although a newer run has sent other values for the same keys
     #[arg(long)]
     pub overwrite_newer: bool,

@@ -42,12 +42,12 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Safety", &["accept", "strict", "all_or_nothing", "max_errors", "max_unknown", "undoable"]),
-    ("Pace", &["rate", "concurrency", "queue"]),
+    ("Pace", &["rate", "concurrency", "queue", "priority"]),
     ("Report", &["report", "language", "for_supplier"]),
 ];
 
 /// Flags that few people need, so that `-h` fits on two screens.
-const RARE: [&str; 16] = [
+const RARE: [&str; 17] = [
     "allow_lookup",
     "reviewed",
     "quote",
@@ -61,6 +61,7 @@ const RARE: [&str; 16] = [
     "max_unknown",
     "concurrency",
     "queue",
+    "priority",
     "language",
     "for_supplier",
     "set",

@@ -77,6 +77,9 @@ pub struct Upload {
     /// Leave the records to `sheetport work`, on this or another machine
     #[arg(long, conflicts_with_all = ["dry_run", "rehearse"])]
     pub queue: bool,
+    /// With --queue: send the run before those of its workspace with a lower number, from -100 to 100 [default: 0]
+    #[arg(long, value_name = "N", requires = "queue", allow_negative_numbers = true, value_parser = clap::value_parser!(i16).range(-100..=100))]
+    pub priority: Option<i16>,
     /// Treat warnings as problems
     #[arg(long)]
     pub strict: bool,

@@ -196,6 +196,7 @@ fn as_json(run: &Run, accounting: &Accounting, status: RunStatus) -> serde_json:
         "concurrency": settings.concurrency,
         "max_errors": settings.max_errors,
         "max_unknown": settings.max_unknown,
+        "priority": settings.priority,
         "chosen_rows": run.about.chosen.map(|(first, last)| format!("{first}-{last}")),
         "all_or_nothing": settings.all_or_nothing,
         "strict": settings.strict,

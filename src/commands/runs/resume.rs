@@ -29,11 +29,22 @@ pub(super) fn send_options(sending: &Sending) -> SendOptions<'_> {
         max_errors,
         max_unknown,
         queue,
+        priority,
         overwrite_newer,
         ref report,
         titles: _,
         for_supplier,
     } = *sending;
     let (overwrites_newer, is_to_queue, report) = (overwrite_newer, queue, report.as_deref());
-    SendOptions { concurrency, rate, max_errors, max_unknown, overwrites_newer, is_to_queue, report, for_supplier }
+    SendOptions {
+        concurrency,
+        rate,
+        max_errors,
+        max_unknown,
+        priority,
+        overwrites_newer,
+        is_to_queue,
+        report,
+        for_supplier,
+    }
 }

@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use sheetport_jobs::{LedgerHealth, Place, WorkEvent};
+use sheetport_ledger::Backlog;
 use sheetport_operations::Context;
 use sheetport_telemetry::{Reading, ReadingKind};
 use sheetport_web as web;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
+use super::page::{RunsPage, STYLE};
 use crate::error::{ErrorCode, Failure};
 
 /// Time for a client to take a byte.
@@ -61,7 +63,10 @@ impl Counts {
             }
             WorkEvent::Finished { .. } => add(&self.finished_runs, 1),
             WorkEvent::Stopped { .. } => add(&self.stopped_runs, 1),
-            WorkEvent::Warned { .. } | WorkEvent::SetAside { .. } | WorkEvent::FileTaken { .. } => {}
+            WorkEvent::Warned { .. }
+            | WorkEvent::SetAside { .. }
+            | WorkEvent::Removed { .. }
+            | WorkEvent::FileTaken { .. } => {}
             WorkEvent::File(file) => match file.place {
                 Place::Done => add(&self.files_done, 1),
                 Place::Failed => add(&self.files_failed, 1),
@@ -113,6 +118,36 @@ impl Counts {
     }
 }
 
+/// Returns the metrics of the queue, the same on each worker of a ledger.
+fn queue_as_text(backlog: &[Backlog]) -> String {
+    type Number = fn(&Backlog) -> u64;
+    let metrics: [(&str, &str, Number); 4] = [
+        ("queued_runs", "Queued runs", |of| of.runs),
+        ("queued_records", "Pending records of queued runs", |of| of.records),
+        ("oldest_waiting_seconds", "Time since the oldest run was queued that no worker is sending", |of| {
+            of.waits.as_secs()
+        }),
+        ("set_aside_runs", "Queued runs that the last worker that tried could not send", |of| of.set_aside),
+    ];
+    let mut text = String::new();
+    for (name, help, number) in metrics {
+        text.push_str(&format!("# HELP sheetport_{name} {help}\n# TYPE sheetport_{name} gauge\n"));
+        for of in backlog {
+            let (service, workspace) = (label(&of.base_url), label(&of.workspace));
+            text.push_str(&format!(
+                "sheetport_{name}{{service=\"{service}\",workspace=\"{workspace}\"}} {}\n",
+                number(of)
+            ));
+        }
+    }
+    text
+}
+
+/// Returns the value of a label.
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
 fn gauge(name: &'static str, help: &'static str, value: u64) -> Reading {
     Reading { name, kind: ReadingKind::Gauge, help, value }
 }
@@ -127,6 +162,8 @@ pub(super) struct Monitor {
 struct Status {
     counts: Arc<Counts>,
     health: LedgerHealth,
+    /// The page of runs, if it is to be shown.
+    runs: Option<RunsPage>,
 }
 
 impl Status {
@@ -136,17 +173,22 @@ impl Status {
 }
 
 impl Monitor {
-    /// Listens on `address`, and begins to ask the ledger of `context` whether it can be used.
+    /// Listens on `address`, and begins to ask the ledger of `context` whether it can be used. `shows_runs`: serves a page of its runs, too.
     pub(super) async fn listen(
         address: SocketAddr,
         counts: Arc<Counts>,
         context: &Context,
+        shows_runs: bool,
     ) -> Result<Monitor, Failure> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             let message = format!("the worker can't listen on {address}: {error}");
             Failure::new(ErrorCode::Usage, message, "choose another address or port with --listen")
         })?;
-        let status = Arc::new(Status { counts, health: LedgerHealth::watch(context) });
+        let status = Arc::new(Status {
+            counts,
+            health: LedgerHealth::watch(context),
+            runs: shows_runs.then(|| RunsPage::new(context)),
+        });
         Ok(Monitor { listener, status })
     }
 
@@ -160,6 +202,8 @@ impl Monitor {
             .route("/livez", get(async || "ok\n"))
             .route("/readyz", get(ready))
             .route("/metrics", get(metrics))
+            .route("/", get(runs))
+            .route("/runs.css", get(async || ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)))
             .with_state(self.status);
         let respond = move |request| routes.clone().oneshot(request);
         web::serve(vec![self.listener], respond, WRITE_TIMEOUT, std::future::pending()).await;
@@ -174,7 +218,14 @@ async fn ready(State(status): State<Arc<Status>>) -> impl IntoResponse {
     }
 }
 
+async fn runs(State(status): State<Arc<Status>>, headers: HeaderMap) -> Response {
+    match &status.runs {
+        Some(page) => page.answer(&headers).await,
+        None => (StatusCode::NOT_FOUND, "start the worker with --show-runs to see the runs here\n").into_response(),
+    }
+}
+
 async fn metrics(State(status): State<Arc<Status>>) -> impl IntoResponse {
-    let text = status.counts.as_text(status.is_ready());
+    let text = status.counts.as_text(status.is_ready()) + &queue_as_text(&status.health.backlog());
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }

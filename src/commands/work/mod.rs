@@ -1,6 +1,7 @@
 //! `work`: sends queued runs.
 
 mod metrics;
+mod page;
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use sheetport_jobs::{FileOutcome, InboxRequest, Left, Obstacle, Place, Unsent, WorkEvent, Working};
 use sheetport_language::say;
 use sheetport_ledger::Part;
+use sheetport_operations::token_folder::TokenFolder;
 use sheetport_send::StopReason;
 use sheetport_telemetry as telemetry;
 
@@ -24,7 +26,7 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
     let observed = Arc::clone(&counts);
     telemetry::observe(move || observed.of_worker());
     let monitor = match args.listen {
-        Some(address) => Some(Monitor::listen(address, Arc::clone(&counts), &settings.context).await?),
+        Some(address) => Some(Monitor::listen(address, Arc::clone(&counts), &settings.context, args.show_runs).await?),
         None => None,
     };
     if let Some(monitor) = monitor.as_ref().filter(|_| output.talks()) {
@@ -45,7 +47,8 @@ pub(super) async fn run(args: &Work, settings: &Settings) -> Result<Exit, Failur
         })?)),
         None => None,
     };
-    let working = Working { at_once: args.at_once, until_idle: args.until_idle, inbox };
+    let tokens = args.tokens.clone().map(TokenFolder::open).transpose()?;
+    let working = Working { at_once: args.at_once, tokens, until_idle: args.until_idle, keep: args.keep, inbox };
     let interrupt = Interrupt::default();
     let work = sheetport_jobs::work(&settings.context, working, Box::pin(interrupt.wait()), &observer);
     let left = match monitor {
@@ -74,7 +77,7 @@ fn unsent(left: Vec<Left>) -> Option<Failure> {
     let code = match why {
         Obstacle::Error(error) => Failure::from(error).code,
         Obstacle::Stopped(StopReason::Service(stop)) => ErrorCode::from(&stop),
-        Obstacle::Stopped(_) | Obstacle::OtherWorkspace { .. } => ErrorCode::Stopped,
+        Obstacle::Stopped(_) | Obstacle::OtherWorkspace { .. } | Obstacle::NoTokens { .. } => ErrorCode::Stopped,
     };
     let hint = hint.unwrap_or_else(|| "run the command again later".to_owned());
     Some(Failure::new(code, message, hint))
@@ -107,6 +110,7 @@ fn show(event: WorkEvent<'_>, output: Output) {
             Some(hint) => say!("run {run}: not sent by this worker for now: {why} ({hint})"),
             None => say!("run {run}: not sent by this worker for now: {why}"),
         }),
+        WorkEvent::Removed { runs } => ui::remark(say!("removed {} old runs", ui::thousands(runs.len() as u64))),
         WorkEvent::FileTaken { .. } => {}
         WorkEvent::File(file) => ui::remark(say!("{}: {}", file.file.display(), file_result(file))),
         WorkEvent::Lost { why } => ui::remark(say!("{why}; trying again")),
@@ -160,6 +164,7 @@ fn as_json(event: WorkEvent<'_>) -> Value {
         WorkEvent::SetAside { run, why } => {
             json!({"event": "set-aside", "run": run, "why": why.to_string(), "hint": why.hint()})
         }
+        WorkEvent::Removed { runs } => json!({"event": "removed", "runs": runs}),
         WorkEvent::FileTaken { file } => json!({"event": "file-taken", "file": file}),
         WorkEvent::File(file) => json!({
             "event": "file", "file": file.file, "place": file.place.name(), "now": file.now, "report": file.report,

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
@@ -111,11 +112,24 @@ fn works(mut here: Here, service_pages: &[(String, u64)], worker_pages: &[(Strin
         here.secrets.insert(("sheetport-export".to_owned(), key.to_owned()), token(&second, key));
     }
 
+    // The tokens of another workspace are in a folder.
+    let other = here.command("service", &["serve", "token", "--workspace", "acme", "--json"]).exits(0).json();
+    let Variable::Is(address) = &here.container("worker").env["SHEETPORT_BASE_URL"] else { panic!("no address") };
+    let tokens = here.place.path(&here.container("worker").volumes["/tokens"]);
+    fs::create_dir_all(&tokens).unwrap();
     let worker = here.start("worker", worker_pages);
     let login = format!("{}\n{}\n", token(&first, "access"), token(&first, "refresh"));
     here.command("worker", &["login"]).fed(login).exits(0);
     here.command("worker", &["upload", "-", "-t", "items", "--queue"]).fed(items(20)).exits(0);
     here.command("worker", &["runs", "wait"]).exits(0).shows(&["20  sent"]);
+    let desk = here.place.path("desk");
+    let upload = here.command("worker", &["upload", "-", "-t", "items", "--queue"]);
+    let upload = upload.env("SHEETPORT_HOME", desk.to_str().unwrap());
+    upload.secret("SHEETPORT_ACCESS_TOKEN", &token(&other, "access")).fed(items(7)).exits(0);
+    let file = format!("base_url = \"{address}\"\naccess = \"{}\"\n", token(&other, "access"));
+    here.place.write(&format!("{}/acme.toml", here.container("worker").volumes["/tokens"]), file);
+    fs::set_permissions(tokens.join("acme.toml"), fs::Permissions::from_mode(0o600)).unwrap();
+    here.command("worker", &["runs", "wait"]).exits(0).shows(&["7  sent"]);
     worker.signal("TERM");
     worker.wait().exits(0);
     // Another pod with the volume has the tokens, and knows how far the ledger was written.

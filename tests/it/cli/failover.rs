@@ -1,7 +1,7 @@
 //! A ledger on a server that lost its end: a standby that lags is promoted, or a backup is restored. Nothing is created twice, and a failover
 //! that loses nothing goes unnoticed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -119,6 +119,35 @@ fn promote_lagging(failover: &mut Failover, standby: &Cluster) {
     failover.desk.server.crash();
     standby.promote();
     failover.lead_to(standby.folder());
+}
+
+/// With idempotency keys, whatever is sent again after a failover has the key of its first request, so the service applies it once.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_record_has_two_keys_after_a_promotion() {
+    let Some(mut failover) = Failover::new().await else { return };
+    for machine in ["planner", "one", "two", "reader"] {
+        let settings = "[profiles.default]\nidempotency_key = \"24h\"\n";
+        std::fs::create_dir_all(failover.desk.place.path(machine)).unwrap();
+        failover.desk.place.write(&format!("{machine}/sheetport.toml"), settings);
+    }
+    failover.queue().await;
+    let Some(standby) = failover.desk.server.standby() else { return };
+    let workers = failover.workers(["one", "two"]);
+    block_in_place(|| {
+        promote_lagging(&mut failover, &standby);
+        failover.until_done(&standby);
+    });
+    for worker in workers {
+        worker.kill();
+    }
+    let mut keys: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for seen in failover.desk.service.log() {
+        keys.entry(seen.body).or_default().insert(seen.idempotency_key.expect("a key"));
+    }
+    assert!(keys.values().all(|keys| keys.len() == 1), "{keys:?}");
+    let shown = failover.run("reader", &["runs", "show", "1", "--json"], 0).await.json();
+    assert_eq!(count(&shown, "sent") + count(&shown, "unknown"), MOVES as u64, "{shown}");
+    assert!(keys.len() as u64 >= count(&shown, "sent"), "{} of {shown}", keys.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -16,6 +16,9 @@ use crate::faults::server::Reply;
 /// The service's time for an answer.
 const LATENCY: Duration = Duration::from_millis(50);
 
+/// As a worker on two cores chooses for a server that allows 100 connections.
+const AT_ONCE: &str = "3";
+
 /// A desk whose ledger answers late.
 struct Far {
     desk: Desk,
@@ -38,7 +41,7 @@ impl Far {
         self.desk.place.write(file, text);
         self.desk.run("planner", &["upload", file, "-t", template, "--queue", "-q", "--rate", rate], 0).await;
         let before = self.desk.service.log().len();
-        let ended = self.desk.run("worker", &["work", "--until-idle"], 0).await;
+        let ended = self.desk.run("worker", &["work", "--until-idle", "--at-once", AT_ONCE], 0).await;
         let log = self.desk.service.log();
         let came: Vec<Instant> = log.iter().skip(before).map(|seen| seen.came).collect();
         let (first, last) = (came.iter().min().unwrap(), came.iter().max().unwrap());
@@ -88,7 +91,7 @@ async fn pass(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_far_from_its_ledger_goes_on_and_says_why_it_is_slow() {
-    let Some(far) = Far::new(Duration::from_millis(40)).await else { return };
+    let Some(far) = Far::new(Duration::from_millis(100)).await else { return };
     let (said, _) = far.send("items.csv", &items(64), "items", "1000/s").await;
     assert!(said.contains("records per second instead of 1000.0"), "{said}");
     let shown = far.desk.run("planner", &["runs", "show", "1", "--json"], 0).await.json();
@@ -98,10 +101,10 @@ async fn a_worker_far_from_its_ledger_goes_on_and_says_why_it_is_slow() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "measures time: for an idle machine and an optimized executable"]
 async fn the_speed_of_a_worker_by_the_distance_of_its_ledger() {
-    for millis in [0, 1, 5, 10, 20, 40, 50] {
+    for millis in [0, 1, 10, 50] {
         let Some(far) = Far::new(Duration::from_millis(millis)).await else { return };
-        let (_, of_items) = far.send("items.csv", &items(320), "items", "150/s").await;
-        let (_, of_moves) = far.send("moves.csv", &moves(64), "movements.toml", "150/s").await;
+        let (_, of_items) = far.send("items.csv", &items(1_500), "items", "100/s").await;
+        let (_, of_moves) = far.send("moves.csv", &moves(1_500), "movements.toml", "100/s").await;
         println!("{millis} ms: {of_items:.0} items/s, {of_moves:.0} transactions/s");
     }
 }

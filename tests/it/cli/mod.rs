@@ -54,6 +54,7 @@ mod extended_templates;
 #[cfg(unix)]
 mod failover;
 #[cfg(unix)]
+mod fairness;
 mod far_ledger;
 mod features;
 mod fill_blank;
@@ -148,6 +149,7 @@ mod workbooks;
 mod workers;
 mod workers_credentials;
 #[cfg(unix)]
+mod workers_operated;
 mod workers_proof;
 mod workers_readiness;
 

@@ -7,6 +7,7 @@ mod large;
 #[cfg(unix)]
 mod lost_commits;
 mod server;
+mod turns;
 
 use std::path::Path;
 

@@ -32,9 +32,8 @@ pub fn check_private(file: &File, path: &Path) -> io::Result<Option<Exposed>> {
     Ok(exposed(&file.metadata()?, path, false))
 }
 
-/// As [`check_private`], for a private key, which may also belong to root and be readable by a group of this user, as keys
-/// of the system are.
-pub(crate) fn private_key_is_exposed(path: &Path) -> io::Result<Option<Exposed>> {
+/// As [`check_private`], for a private key or a mounted secret, which may also belong to root and be readable by a group of this user.
+pub fn exposed_beyond_group(path: &Path) -> io::Result<Option<Exposed>> {
     Ok(exposed(&std::fs::metadata(path)?, path, true))
 }
 
@@ -73,7 +72,7 @@ mod tests {
             file.set_permissions(std::fs::Permissions::from_mode(mode)).expect("the mode is set");
             let found = check_private(&file, &path).expect("metadata");
             assert_eq!(found.is_some(), is_exposed, "{mode:o}");
-            assert_eq!(private_key_is_exposed(&path).expect("metadata"), found);
+            assert_eq!(exposed_beyond_group(&path).expect("metadata"), found);
             if let Some(found) = found {
                 assert!(found.hint().starts_with("run: chmod 600 '/") && found.hint().ends_with(r"it'\''s.json'"));
                 assert!(found.to_string().contains(&format!("{mode:o}")), "{found}");

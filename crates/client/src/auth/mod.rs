@@ -11,8 +11,7 @@ mod tokens;
 
 pub use choice::{AddressOrigin, Choice, Chosen, EnvironmentTokens, NamedAddress, TokenHome, TokenOrigin, Withheld};
 pub use credentials::{Credentials, TokenFile};
-pub(super) use exposure::private_key_is_exposed;
-pub use exposure::{Exposed, check_private};
+pub use exposure::{Exposed, check_private, exposed_beyond_group};
 pub(super) use redaction::redacted;
 pub use store_error::StoreError;
 pub use token_file::Unreadable;

@@ -47,27 +47,27 @@ struct State {
 }
 
 impl State {
-    fn take_permit(&mut self, now: Instant) -> Result<(), Instant> {
+    fn take_permit(&mut self, now: Instant, lead: Duration) -> Result<Instant, Instant> {
         if let Some(until) = self.held_until.filter(|until| now < *until) {
             return Err(until);
         }
         if std::mem::take(&mut self.is_new_hold) {
             self.refused(now);
         }
-        let permit = self.take_permit_of_rate(now);
+        let permit = self.take_permit_of_rate(now, lead);
         self.wait.note(permit.is_ok(), now);
         permit
     }
 
     /// Takes a permit, whether there is a pause or not.
-    fn take_permit_of_rate(&mut self, now: Instant) -> Result<(), Instant> {
+    fn take_permit_of_rate(&mut self, now: Instant, lead: Duration) -> Result<Instant, Instant> {
         if let Some(permits) = &self.permits {
-            return permits.take(now);
+            return permits.take(now, lead);
         }
         let State { limit, shared, gate, began, .. } = self;
         let passed = now.saturating_duration_since(*began);
         let interval = match limit {
-            None => return Ok(()),
+            None => return Ok(now),
             Some(Limit::Fixed(interval)) => *interval,
             Some(Limit::Auto(auto)) => auto.interval(passed),
             Some(Limit::Free(permits)) => {
@@ -75,18 +75,18 @@ impl State {
                     permits.pop_front();
                 }
                 permits.push_back(now);
-                return Ok(());
+                return Ok(now);
             }
         };
         match shared.as_mut().map(|shared| shared.pass(interval, now)) {
-            Some(Ok(permit)) => return permit,
+            Some(Ok(permit)) => return permit.map(|()| now),
             Some(Err(error)) => {
                 tracing::warn!(%error, "the rate is not shared with other runs on this machine any more");
                 *shared = None;
             }
             None => {}
         }
-        gate.pass(interval, passed).map_err(|until| *began + until)
+        gate.pass(interval, passed).map(|()| now).map_err(|until| *began + until)
     }
 
     /// Reacts to a refusal.
@@ -186,14 +186,20 @@ impl Pace {
 
     /// Takes a permit. The error is the time of the next permit.
     pub fn permit(&self, now: Instant) -> Result<(), Instant> {
+        self.permit_within(now, Duration::ZERO).map(drop)
+    }
+
+    /// Takes a permit for now or, if the permits are shared by machines, for a time within `lead`. Returns the time from which it may be used.
+    /// The error is the time to ask again.
+    pub fn permit_within(&self, now: Instant, lead: Duration) -> Result<Instant, Instant> {
         let mut state = self.state();
         match state.quota {
             Some((0, until)) if now < until => return Err(until),
             Some((_, until)) if now >= until => state.quota = None,
             Some(_) | None => {}
         }
-        let permit = state.take_permit(now);
-        if let (Ok(()), Some((left, _))) = (permit, &mut state.quota) {
+        let permit = state.take_permit(now, lead);
+        if let (Ok(_), Some((left, _))) = (permit, &mut state.quota) {
             *left -= 1;
         }
         permit

@@ -42,13 +42,18 @@ struct State {
     learned: Option<f64>,
     /// Time of the last answer of the table.
     answer: Duration,
+    /// How long before their time permits are taken.
+    lead: Duration,
+    /// Number of permits that can still be used, `None` without a limit.
+    needed: Option<usize>,
 }
 
 impl State {
     /// Whether new permits are needed.
     fn is_low(&self, now: Instant) -> bool {
-        let lead = AHEAD + self.answer;
-        self.due.back().is_none_or(|last| *last <= now + lead)
+        let lead = AHEAD + self.answer + self.lead;
+        self.needed.is_none_or(|needed| self.due.len() < needed)
+            && self.due.back().is_none_or(|last| *last <= now + lead)
     }
 }
 
@@ -62,9 +67,10 @@ pub struct Wanted {
 }
 
 impl Permits {
-    /// Takes a permit. The error is the time to ask again.
-    pub(super) fn take(&self, now: Instant) -> Result<(), Instant> {
+    /// Takes a permit for a time up to `lead` from now, and returns its time. The error is the time to ask again.
+    pub(super) fn take(&self, now: Instant, lead: Duration) -> Result<Instant, Instant> {
         let mut state = self.state();
+        state.lead = lead;
         if let Some(until) = state.closed_until.filter(|until| now < *until) {
             return Err(until);
         }
@@ -72,11 +78,11 @@ impl Permits {
             state.due.pop_front();
         }
         let permit = match state.due.front().copied() {
-            Some(due) if due <= now => {
+            Some(due) if due <= now + lead => {
                 state.due.pop_front();
-                Ok(())
+                Ok(due.max(now))
             }
-            Some(due) => Err(due),
+            Some(due) => Err(due.checked_sub(lead).unwrap_or(due)),
             None => Err(now + LOOK),
         };
         if state.is_low(now) {
@@ -125,6 +131,21 @@ impl Permits {
         let mut state = self.state();
         state.per_second = Some(1.0 / interval.as_secs_f64());
         state.due.extend((0..count).map(|nth| first + interval * nth));
+    }
+
+    /// Notes how many permits can still be used.
+    pub fn need(&self, number: Option<usize>) {
+        self.state().needed = number;
+    }
+
+    /// Returns how many permits to ask for: for `at_once` requests, or for the time until further permits arrive, but no more than can be used.
+    pub fn most(&self, at_once: u32) -> u32 {
+        let state = self.state();
+        let ahead = (AHEAD + state.answer + state.lead).as_secs_f64() * state.per_second.unwrap_or(0.0);
+        // A rate beyond all numbers is cut off.
+        let most = (ahead.ceil() as u32).max(at_once);
+        let left = state.needed.map_or(usize::MAX, |needed| needed.saturating_sub(state.due.len()));
+        most.min(u32::try_from(left).unwrap_or(u32::MAX)).max(1)
     }
 
     /// Notes how long the table took to answer.
@@ -181,24 +202,40 @@ mod tests {
     #[test]
     fn permits_are_taken_when_due_and_lapse() {
         let (permits, now) = (Permits::default(), Instant::now());
-        assert_eq!(permits.take(now), Err(now + LOOK));
+        assert_eq!(permits.take(now, Duration::ZERO), Err(now + LOOK));
         permits.add(now, TENTH, 3);
-        assert_eq!(permits.take(now), Ok(()));
-        assert_eq!(permits.take(now), Err(now + TENTH));
-        assert_eq!(permits.take(now + TENTH), Ok(()));
+        assert_eq!(permits.take(now, Duration::ZERO), Ok(now));
+        assert_eq!(permits.take(now, Duration::ZERO), Err(now + TENTH));
+        assert_eq!(permits.take(now + TENTH, Duration::ZERO), Ok(now + TENTH));
         // The third was not used in time.
-        assert_eq!(permits.take(now + 3 * TENTH), Err(now + 3 * TENTH + LOOK));
+        assert_eq!(permits.take(now + 3 * TENTH, Duration::ZERO), Err(now + 3 * TENTH + LOOK));
+    }
+
+    #[test]
+    fn permits_are_taken_for_a_later_time_and_as_many_as_can_be_used() {
+        let (permits, now) = (Permits::default(), Instant::now());
+        permits.add(now, TENTH, 3);
+        assert_eq!(permits.take(now, TENTH), Ok(now));
+        assert_eq!(permits.take(now, TENTH), Ok(now + TENTH));
+        // The third is due after two tenths.
+        assert_eq!(permits.take(now, TENTH), Err(now + TENTH));
+        assert_eq!(permits.most(8), 8);
+        permits.answered_in(Duration::from_secs(9));
+        // For 50 ms and an answer of half a second at 10 per second, and a tenth before.
+        assert_eq!((permits.most(1), permits.most(8)), (7, 8));
+        permits.need(Some(4));
+        assert_eq!(permits.most(8), 3);
     }
 
     #[tokio::test]
     async fn permits_are_asked_for_before_the_last_is_due_by_the_time_of_an_answer() {
         let (permits, now) = (Permits::default(), Instant::now());
         permits.add(now, TENTH, 3);
-        permits.take(now).expect("due");
+        permits.take(now, Duration::ZERO).expect("due");
         let is_asked = async || tokio::time::timeout(Duration::ZERO, permits.wanted.notified()).await.is_ok();
         assert!(!is_asked().await);
         permits.answered_in(Duration::from_secs(9));
-        assert!(permits.take(now).is_err() && is_asked().await);
+        assert!(permits.take(now, Duration::ZERO).is_err() && is_asked().await);
     }
 
     #[test]
@@ -206,11 +243,11 @@ mod tests {
         let (permits, now) = (Permits::default(), Instant::now());
         permits.add(now, TENTH, 3);
         permits.close(now + TENTH);
-        assert!(permits.take(now).is_err());
+        assert!(permits.take(now, Duration::ZERO).is_err());
         let other = Permits::default();
         other.add(now, TENTH, 3);
         other.closed(now + 2 * TENTH);
-        assert_eq!(other.take(now), Err(now + 2 * TENTH));
+        assert_eq!(other.take(now, Duration::ZERO), Err(now + 2 * TENTH));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
 use super::options::{ClientCert, ConnectOptions};
-use crate::auth::private_key_is_exposed;
+use crate::auth::exposed_beyond_group;
 use crate::error::Error;
 use crate::outcome::TlsProblem;
 
@@ -82,7 +82,7 @@ fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
         }
         error => unusable(&error.to_string(), "name a PEM file with a private key"),
     })?;
-    match private_key_is_exposed(path).map_err(|error| unusable(&error.to_string(), OPEN))? {
+    match exposed_beyond_group(path).map_err(|error| unusable(&error.to_string(), OPEN))? {
         Some(exposed) => Err(exposed.into()),
         None => Ok(key),
     }

@@ -25,6 +25,8 @@ pub enum WorkEvent<'a> {
     Stopped { run: RunId, why: &'a str },
     /// The run is left to other workers, and tried again later. Repeated only if the obstacle changes.
     SetAside { run: RunId, why: &'a Obstacle },
+    /// Old runs were removed.
+    Removed { runs: &'a [RunId] },
     /// A file was taken out of the inbox.
     FileTaken { file: &'a Path },
     /// The upload of a file has ended.

@@ -33,6 +33,8 @@ pub enum Obstacle {
     Stopped(StopReason),
     /// The run belongs to a workspace for which other workers have tokens.
     OtherWorkspace { planned: String, here: String },
+    /// The folder of tokens has none of the workspace of the run.
+    NoTokens { planned: String, folder: PathBuf },
 }
 
 impl Obstacle {
@@ -43,6 +45,9 @@ impl Obstacle {
             Obstacle::Stopped(StopReason::Service(stop)) => Some(stop.hint().to_owned()),
             Obstacle::Stopped(_) => None,
             Obstacle::OtherWorkspace { .. } => Some("run a worker with a token of that workspace".to_owned()),
+            Obstacle::NoTokens { planned, folder } => {
+                Some(format!("write them into {}", folder.join(format!("{planned}.toml")).display()))
+            }
         }
     }
 
@@ -65,7 +70,7 @@ impl Obstacle {
 
     /// Whether another worker is to send the run.
     pub(super) fn is_for_others(&self) -> bool {
-        matches!(self, Obstacle::OtherWorkspace { .. })
+        matches!(self, Obstacle::OtherWorkspace { .. } | Obstacle::NoTokens { .. })
     }
 
     /// Returns why a file stays in the inbox.
@@ -91,6 +96,9 @@ impl fmt::Display for Obstacle {
             Obstacle::Stopped(reason) => reason.fmt(f),
             Obstacle::OtherWorkspace { planned, here } => {
                 write!(f, "it is for the workspace '{planned}', and the token here is for '{here}'")
+            }
+            Obstacle::NoTokens { planned, folder } => {
+                write!(f, "it is for the workspace '{planned}', of which {} has no tokens", folder.display())
             }
         }
     }

@@ -1,11 +1,13 @@
 //! A worker: sends parts of queued runs planned by other processes, until stopped.
 
+mod at_once;
 mod event;
 mod health;
 mod inbox;
 mod lasting;
 mod left;
 mod part;
+mod pruning;
 mod set_aside;
 mod stop;
 
@@ -20,6 +22,7 @@ use sheetport_ledger::{Ledger, Run, RunId};
 use sheetport_operations::context::Context;
 use sheetport_operations::database_risks;
 use sheetport_operations::error::Error;
+use sheetport_operations::token_folder::TokenFolder;
 use sheetport_send::{Grace, Limit};
 use tokio::sync::SetOnce;
 
@@ -35,6 +38,8 @@ use stop::Stop;
 
 /// Interval of looking for queued runs.
 const POLL: Duration = Duration::from_secs(1);
+/// Interval of looking whether a newer version has changed the tables.
+const LOOK: Duration = Duration::from_secs(10);
 /// Pauses after the ledger can't be used.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 /// Time for requests in flight when an error ends the worker.
@@ -43,10 +48,14 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How to work.
 #[derive(Debug)]
 pub struct Working {
-    /// Parts sent at the same time.
-    pub at_once: u16,
+    /// Parts sent at the same time. `None`: as many as the cores of this machine and the connections of the database allow.
+    pub at_once: Option<u16>,
+    /// Tokens by workspace, besides those of the context.
+    pub tokens: Option<TokenFolder>,
     /// Whether to end when there is no queued run left that this worker can send.
     pub until_idle: bool,
+    /// The age from which runs are removed.
+    pub keep: Option<Duration>,
     /// Files to upload on arrival.
     pub inbox: Option<Box<UploadStep>>,
 }
@@ -74,8 +83,12 @@ pub fn work<'a>(
             last_queued: Mutex::default(),
             fatal: SetOnce::new(),
         };
-        let mut ledgers = Vec::new();
-        for _ in 0..working.at_once {
+        let mut ledgers = vec![context.ledger().await?];
+        let at_once = match working.at_once {
+            Some(at_once) => at_once.into(),
+            None => at_once::chosen(ledgers[0].connections().await?),
+        };
+        while ledgers.len() < at_once {
             ledgers.push(context.ledger().await?);
         }
         observer(WorkEvent::Ready);
@@ -96,7 +109,12 @@ pub fn work<'a>(
             }
         };
         let work = async {
-            let (_, files) = tokio::join!(slots, inbox);
+            let pruning = async {
+                if let Some(age) = working.keep {
+                    pruning::run(context, age, working.until_idle, &stop, observer).await;
+                }
+            };
+            let (_, files, ()) = tokio::join!(slots, inbox, pruning);
             files
         };
         // Requests in flight get their outcomes in either case.
@@ -149,6 +167,8 @@ struct Slot {
     ledger: Ledger,
     /// The client for the run of the last part.
     client: Option<(RunId, Context, Arc<Client>)>,
+    /// When the version of the tables was last looked at.
+    looked_at: Option<Instant>,
     /// The limit of the speed of a run, as last told.
     told: Option<(RunId, Limit)>,
 }
@@ -160,14 +180,14 @@ impl Worker<'_> {
     }
 
     async fn run_slot(&self, ledger: Ledger) {
-        let mut slot = Some(Slot { ledger, client: None, told: None });
+        let mut slot = Some(Slot { ledger, client: None, looked_at: None, told: None });
         let mut pause = BACKOFF.0;
         while !self.stop.is_set() {
             let did = match &mut slot {
                 Some(slot) => self.send_a_part(slot).await,
                 None => match self.context.ledger().await {
                     Ok(ledger) => {
-                        slot = Some(Slot { ledger, client: None, told: None });
+                        slot = Some(Slot { ledger, client: None, looked_at: None, told: None });
                         (self.observer)(WorkEvent::Ready);
                         continue;
                     }
@@ -200,6 +220,11 @@ impl Worker<'_> {
 
     /// Sends a part of a queued run. Returns false if there is no part to send.
     async fn send_a_part(&self, slot: &mut Slot) -> Result<bool, Error> {
+        if slot.looked_at.is_none_or(|at| at.elapsed() >= LOOK) {
+            // Between two parts: the tables of a newer version only have more than ours, so the part before was finished.
+            slot.ledger.refuse_newer_tables().await?;
+            slot.looked_at = Some(Instant::now());
+        }
         let queued = slot.ledger.queued().await?;
         for &id in &queued {
             if lock(&self.set_aside).asks_for_scope(id) {
@@ -229,7 +254,16 @@ impl Worker<'_> {
             let Some((_, context, client)) = &slot.client else { continue };
             let Some(taken) = slot.ledger.take_part(id, slot.ledger.now()).await? else { continue };
             (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
-            match part::send(context, &slot.ledger, client, taken, self.stop, self.observer, &mut slot.told).await? {
+            let held_back = || lock(&self.set_aside).held_back(Instant::now());
+            let with = part::Sending {
+                context,
+                ledger: &slot.ledger,
+                client,
+                stop: self.stop,
+                observer: self.observer,
+                held_back: &held_back,
+            };
+            match part::send(with, taken, &mut slot.told).await? {
                 Ended::Done => lock(&self.set_aside).remove(id),
                 Ended::Later(obstacle) => {
                     // The next attempt may use a new token.
@@ -252,8 +286,11 @@ impl Worker<'_> {
     /// # Errors
     /// If this worker has no token for the workspace of the run.
     fn client_for(&self, run: &Run) -> Result<(Context, Arc<Client>), Obstacle> {
-        let context = self.context.for_run(run).map_err(Obstacle::Error)?;
+        let context = self.context_of(run).map_err(Obstacle::Error)?;
         let (planned, here) = (&run.about.workspace, context.workspace());
+        if let Some(folder) = self.working.tokens.as_ref().filter(|_| context.credentials.is_empty()) {
+            return Err(Obstacle::NoTokens { planned: planned.clone(), folder: folder.path().to_owned() });
+        }
         let client = context.writing_client(&run.about.base_url, run.about.settings.concurrency);
         let client = client.map_err(Obstacle::Error)?;
         if *planned == here {
@@ -268,9 +305,16 @@ impl Worker<'_> {
         })
     }
 
+    /// Returns the context for a run, with the tokens of its workspace.
+    fn context_of(&self, run: &Run) -> Result<Context, Error> {
+        let of_folder =
+            self.working.tokens.as_ref().map(|folder| folder.context_of(self.context, &run.about.workspace));
+        of_folder.transpose()?.flatten().as_ref().unwrap_or(self.context).for_run(run)
+    }
+
     /// Returns the tokens for a run. Unreadable tokens count as missing.
     fn tokens_for(&self, run: &Run) -> Credentials {
-        self.context.for_run(run).map(|context| context.credentials).unwrap_or_default()
+        self.context_of(run).map(|context| context.credentials).unwrap_or_default()
     }
 
     /// Holds a run back, and notes it in its history, if a service has refused the same tokens for the same workspace.

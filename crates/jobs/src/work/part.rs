@@ -23,19 +23,27 @@ pub(super) enum Ended {
     Later(Obstacle),
 }
 
+/// What a part is sent with.
+pub(super) struct Sending<'a> {
+    pub context: &'a Context,
+    pub ledger: &'a Ledger,
+    pub client: &'a Arc<Client>,
+    pub stop: &'a Stop,
+    pub observer: WorkObserver<'a>,
+    /// Returns the runs that this worker can't send now.
+    pub held_back: &'a (dyn Fn() -> Vec<RunId> + Sync),
+}
+
 /// Sends the pending records of a part, and gives it back. `told`: the run and the limit of its speed that were last told.
 ///
 /// # Errors
 /// If the ledger can't be used. The lease of the part ends by itself then.
 pub(super) async fn send(
-    context: &Context,
-    ledger: &Ledger,
-    client: &Arc<Client>,
+    with: Sending<'_>,
     taken: TakenPart,
-    stop: &Stop,
-    observer: WorkObserver<'_>,
     told: &mut Option<(RunId, Limit)>,
 ) -> Result<Ended, Error> {
+    let Sending { context, ledger, client, stop, observer, held_back } = with;
     let (run, part) = (&taken.run, taken.part);
     if run.about.record.input().must_not_repeat() {
         // The database may have been replaced by one that was behind, such as a standby.
@@ -50,7 +58,7 @@ pub(super) async fn send(
     };
     let limits = Limits { max_errors, failed, max_unknown, unknown };
     let rate = records.rate().await?;
-    let sent = records.send(part, limits, rate, Box::pin(stop.of_run(ledger, run.id)), &|_| {}).await?;
+    let sent = records.send(part, limits, rate, Box::pin(stop.of_part(ledger, part, held_back)), &|_| {}).await?;
     if let Some(slowness) = sent.slowness.filter(|slowness| *told != Some((run.id, slowness.by))) {
         let why = format!("run {}: {slowness}", run.id);
         observer(WorkEvent::Warned { why: &why, hint: slowness.hint() });

@@ -117,6 +117,12 @@ impl SetAside {
         }
     }
 
+    /// Returns the runs that can't be sent now.
+    pub(super) fn held_back(&self, now: Instant) -> Vec<RunId> {
+        let known = self.runs.keys().chain(self.scopes.keys()).copied();
+        known.filter(|run| self.turn(*run, now) != Turn::Now).collect()
+    }
+
     pub(super) fn turn(&self, run: RunId, now: Instant) -> Turn {
         match self.attempt(run) {
             Some(attempt) if now < attempt.look => Turn::Later,

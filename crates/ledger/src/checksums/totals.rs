@@ -1,7 +1,7 @@
 //! The totals of a run: the number of rows in the tables that grow during sending, and the sums of the positions and checksums of
 //! these rows.
 
-use sheetport_sql::{self as sql, Executor, Transaction};
+use sheetport_sql::{self as sql, Dialect, Executor, Query, Row, Transaction};
 
 use super::super::error::{Error, damaged};
 use super::super::ids::{RunId, Seq};
@@ -128,10 +128,27 @@ pub(crate) async fn load(on: impl Executor, run: RunId) -> Result<Totals, Error>
 }
 
 async fn load_with(on: impl Executor, run: RunId, end: &str) -> Result<Totals, Error> {
+    let row = load_query(run, end).fetch_optional(on).await?;
+    of_row(run, row.as_ref())
+}
+
+/// Returns the query for the totals of a run, which locks them. [`of_row`] reads its row.
+pub(crate) fn locking(dialect: Dialect, run: RunId) -> Query<Row> {
+    load_query(run, dialect.for_update())
+}
+
+fn load_query(run: RunId, end: &str) -> Query<Row> {
     let query = "SELECT outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, resolution_checksums, \
                  in_flight, in_flight_seqs, claims, requests, retries, sent, unchanged, skipped, rejected, failed, unknown, \
                  checksum FROM total WHERE run = $1";
-    let row = sql::query(format!("{query}{end}")).bind(run).fetch_optional(on).await?;
+    sql::query(format!("{query}{end}")).bind(run)
+}
+
+/// Returns the totals in a row of [`locking`].
+///
+/// # Errors
+/// [`Error::Damaged`] if the totals are missing or altered.
+pub(crate) fn of_row(run: RunId, row: Option<&Row>) -> Result<Totals, Error> {
     let row = row.ok_or_else(|| damaged(run, "its totals are missing"))?;
     let mut numbers = [0; NUMBERS];
     for (at, number) in numbers.iter_mut().enumerate() {
@@ -146,6 +163,12 @@ async fn load_with(on: impl Executor, run: RunId, end: &str) -> Result<Totals, E
 
 /// Stores the totals of a run.
 pub(crate) async fn store(transaction: &mut Transaction, run: RunId, totals: &Totals) -> Result<(), Error> {
+    storing(run, totals).execute(transaction).await?;
+    Ok(())
+}
+
+/// Returns the statement that stores the totals of a run.
+pub(crate) fn storing(run: RunId, totals: &Totals) -> Query<Row> {
     let query = "INSERT INTO total (run, outcomes, outcome_seqs, outcome_checksums, resolutions, resolution_seqs, \
                  resolution_checksums, in_flight, in_flight_seqs, claims, requests, retries, sent, unchanged, skipped, \
                  rejected, failed, unknown, checksum) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
@@ -157,8 +180,7 @@ pub(crate) async fn store(transaction: &mut Transaction, run: RunId, totals: &To
                  requests = excluded.requests, retries = excluded.retries, sent = excluded.sent, unchanged = excluded.unchanged, skipped = excluded.skipped, \
                  rejected = excluded.rejected, failed = excluded.failed, unknown = excluded.unknown, checksum = excluded.checksum";
     let query = totals.numbers().into_iter().fold(sql::query(query).bind(run), |query, number| query.bind(number));
-    query.bind(totals.checksum(run)).execute(transaction).await?;
-    Ok(())
+    query.bind(totals.checksum(run))
 }
 
 /// Locks the totals of a run, after waiting for other transactions.

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use sheetport_sql::Transaction;
+use sheetport_sql::{Query, Row, Transaction};
 
 use super::super::error::Error;
 use super::super::locks::Checked;
@@ -99,9 +99,14 @@ impl Ledger {
         }
     }
 
-    /// Commits a transaction of [`Ledger::begin_write`].
-    pub(crate) async fn commit_write(&self, transaction: Transaction, write: &Write) -> Result<(), Error> {
-        transaction.commit().await?;
+    /// Runs the last statements of a transaction of [`Ledger::begin_write`], and commits it.
+    pub(crate) async fn commit_write(
+        &self,
+        transaction: Transaction,
+        last: Vec<Query<Row>>,
+        write: &Write,
+    ) -> Result<(), Error> {
+        transaction.commit_after(last).await?;
         self.leases.confirm(write.number);
         Ok(())
     }

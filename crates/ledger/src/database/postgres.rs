@@ -37,12 +37,12 @@ impl Ledger {
         let keeps_statements = address.keeps_statements();
         // A server of several may have become a replica.
         let checks = address.has_several();
-        let pool = |connections| Pool::Postgres {
-            pool: PgPoolOptions::new()
+        let pool = |connections| {
+            let pool = PgPoolOptions::new()
                 .max_connections(connections)
                 .after_connect(move |connection, _| Box::pin(refuse_replica(connection, checks)))
-                .connect_lazy_with(options.clone()),
-            keeps_statements,
+                .connect_lazy_with(options.clone());
+            Pool::of_server(pool, keeps_statements)
         };
         let ledger = Ledger {
             writer: pool(1),
@@ -57,6 +57,28 @@ impl Ledger {
         };
         ledger.read_clock().await?;
         Ok(ledger)
+    }
+
+    /// Returns how many connections the server allows this user at the same time, or `None` for a file.
+    pub async fn connections(&self) -> Result<Option<usize>, Error> {
+        let query = "SELECT LEAST(CAST(current_setting('max_connections') AS BIGINT), \
+                     (SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user), \
+                     (SELECT NULLIF(datconnlimit, -1) FROM pg_database WHERE datname = current_database()))";
+        let row = self.reader.raw_row(ANSWER, query.to_owned()).await?;
+        Ok(row.map(|row| row.try_get::<i64, _>(0)).transpose()?.map(|number| usize::try_from(number).unwrap_or(0)))
+    }
+
+    /// Looks whether a newer version has changed the tables since this process has opened the ledger.
+    ///
+    /// # Errors
+    /// [`Error::NewerVersion`] if it has.
+    pub async fn refuse_newer_tables(&self) -> Result<(), Error> {
+        let row = self.reader.raw_row(ANSWER, "SELECT MAX(version) FROM _sqlx_migrations".to_owned()).await?;
+        let found: Option<i64> = row.map(|row| row.try_get(0)).transpose()?.flatten();
+        match found > STEPS.last().map(|step| step.version) {
+            true => Err(Error::NewerVersion { ledger: "of this worker".to_owned(), is_server: true }),
+            false => Ok(()),
+        }
     }
 
     /// Sets the clock of this process by that of the server.

@@ -55,6 +55,12 @@ pub(crate) const STEPS: &[Step] = &[
         postgres: include_str!("migrations/0009_postgres.sql"),
     },
     Step { version: 10, name: "activities", sql: include_str!("migrations/0010_activities.sql"), postgres: "" },
+    Step {
+        version: 11,
+        name: "turns",
+        sql: include_str!("migrations/0011_turns.sql"),
+        postgres: include_str!("migrations/0011_postgres.sql"),
+    },
 ];
 
 /// Name, table and statement of each table and index.

@@ -8,10 +8,11 @@
 //! are committed in the order of ids: a run that has compared all claims up to the last must not miss an earlier claim, not
 //! yet committed.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use sheetport_sql::{self as sql, Builder, Dialect, Row, Transaction, Value};
+use sheetport_sql::{self as sql, Builder, Dialect, Query, Results, Row, Transaction, Value};
 
 use super::super::checksums::{Checksum, totals};
 use super::super::database::{Ledger, to_json};
@@ -183,10 +184,15 @@ impl Ledger {
 /// Waits for other transactions that claim records for the service, workspace and kind of `run`, and blocks new ones until this
 /// transaction ends: claims are committed in id order.
 pub(crate) async fn wait_for_claims(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
-    if let Some(statement) = transaction.dialect().one_at_a_time() {
-        sql::query(statement).bind(scope(run)).execute(transaction).await?;
+    if let Some(statement) = waiting_for_claims(transaction.dialect(), run) {
+        statement.execute(transaction).await?;
     }
     Ok(())
+}
+
+/// Returns the statement of [`wait_for_claims`], if the database needs one.
+pub(crate) fn waiting_for_claims(dialect: Dialect, run: &Run) -> Option<Query<Row>> {
+    dialect.one_at_a_time().map(|statement| sql::query(statement).bind(scope(run)))
 }
 
 /// Returns the claims after `after` with the name or body of one of `claims`, except for requests that were certainly not
@@ -196,10 +202,17 @@ pub(crate) async fn earlier_claims(
     claims: &[Claim],
     after: i64,
 ) -> Result<Vec<EarlierClaim>, Error> {
-    let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
-    let mut without_outcome = BTreeSet::new();
-    for claims in claims.chunks(PER_QUERY) {
-        let mut query = Builder::new(transaction.dialect(), "SELECT ");
+    let mut rows = Vec::new();
+    for query in looking_for_earlier(transaction.dialect(), claims, after) {
+        rows.extend(query.fetch_all(&mut *transaction).await?);
+    }
+    found_earlier(transaction, rows.iter()).await
+}
+
+/// Returns the queries of [`earlier_claims`]. [`found_earlier`] reads their rows.
+pub(crate) fn looking_for_earlier(dialect: Dialect, claims: &[Claim], after: i64) -> Vec<Query<Row>> {
+    let query_for = |claims: &[Claim]| {
+        let mut query = Builder::new(dialect, "SELECT ");
         query.push(StoredClaim::COLUMNS).push(
             ", COALESCE(outcome.at, claim.at), outcome.service_id, COALESCE(resolution.state, outcome.state), \
              in_flight.seq, run.id FROM claim \
@@ -222,17 +235,28 @@ pub(crate) async fn earlier_claims(
         }
         // The plus sign keeps SQLite from scanning all later claims through the id index.
         query.push(") AND +claim.id > ").push_bind(after);
-        for row in query.build().persistent(false).fetch_all(&mut *transaction).await? {
-            let (stored, is_intact) = StoredClaim::from_row(&row)?;
-            if !is_intact {
-                let what = format_args!("what says that its record {} was sent was altered", stored.seq);
-                return Err(damaged(stored.run, what));
-            }
-            if let Some(earlier) = earlier_claim(&stored, &row)? {
-                found.push((stored.id, earlier));
-            } else if row.try_get::<Option<&str>, _>(11)?.is_none() {
-                without_outcome.insert(stored.run);
-            }
+        query.build().persistent(false)
+    };
+    claims.chunks(PER_QUERY).map(query_for).collect()
+}
+
+/// Reads the rows of [`looking_for_earlier`], in the same transaction.
+pub(crate) async fn found_earlier(
+    transaction: &mut Transaction,
+    rows: impl Iterator<Item = &Row> + Send,
+) -> Result<Vec<EarlierClaim>, Error> {
+    let mut found: Vec<(i64, EarlierClaim)> = Vec::new();
+    let mut without_outcome = BTreeSet::new();
+    for row in rows {
+        let (stored, is_intact) = StoredClaim::from_row(row)?;
+        if !is_intact {
+            let what = format_args!("what says that its record {} was sent was altered", stored.seq);
+            return Err(damaged(stored.run, what));
+        }
+        if let Some(earlier) = earlier_claim(&stored, row)? {
+            found.push((stored.id, earlier));
+        } else if row.try_get::<Option<&str>, _>(11)?.is_none() {
+            without_outcome.insert(stored.run);
         }
     }
     for run in without_outcome {
@@ -276,14 +300,14 @@ fn earlier_claim(stored: &StoredClaim<'_>, row: &Row) -> Result<Option<EarlierCl
         Some(Effect::Refused | Effect::NotNeeded) | None => return Ok(None),
     };
     let digest = |bytes: &[u8]| ClaimDigest::try_from(bytes).map_err(corrupt);
-    let name = match stored.name {
+    let name = match &stored.name {
         // A claim with a name also has columns and parts, so they are never NULL.
         Some(name) => {
-            Some(ClaimName { digest: digest(name)?, columns: row.try_get(4)?, parts: decode_parts(row.try_get(5)?)? })
+            Some(ClaimName { digest: digest(name)?, columns: row.try_get(4)?, parts: decode_parts(&row.bytes(5)?)? })
         }
         None => None,
     };
-    let claim = Claim { seq: stored.seq, name, body: digest(stored.body)? };
+    let claim = Claim { seq: stored.seq, name, body: digest(&stored.body)? };
     Ok(Some(EarlierClaim { claim, run: stored.run, state, at: row.try_get(9)?, service_id: row.try_get(10)? }))
 }
 
@@ -292,10 +316,10 @@ pub(crate) struct StoredClaim<'r> {
     pub run: RunId,
     pub seq: Seq,
     pub id: i64,
-    pub name: Option<&'r [u8]>,
+    pub name: Option<Cow<'r, [u8]>>,
     pub name_columns: Option<i64>,
-    pub name_parts: Option<&'r [u8]>,
-    pub body: &'r [u8],
+    pub name_parts: Option<Cow<'r, [u8]>>,
+    pub body: Cow<'r, [u8]>,
     pub at: i64,
 }
 
@@ -310,10 +334,10 @@ impl<'r> StoredClaim<'r> {
             run: row.try_get(0)?,
             seq: row.try_get(1)?,
             id: row.try_get(2)?,
-            name: row.try_get(3)?,
+            name: row.optional_bytes(3)?,
             name_columns: row.try_get(4)?,
-            name_parts: row.try_get(5)?,
-            body: row.try_get(6)?,
+            name_parts: row.optional_bytes(5)?,
+            body: row.bytes(6)?,
             at: row.try_get(7)?,
         };
         let is_intact = row.try_get::<Option<i64>, _>(8)? == Some(stored.checksum());
@@ -325,10 +349,10 @@ impl<'r> StoredClaim<'r> {
             .number(self.run)
             .number(self.seq)
             .number(self.id)
-            .optional_bytes(self.name)
+            .optional_bytes(self.name.as_deref())
             .optional_number(self.name_columns)
-            .optional_bytes(self.name_parts)
-            .bytes(self.body)
+            .optional_bytes(self.name_parts.as_deref())
+            .bytes(&self.body)
             .number(self.at)
             .short()
     }
@@ -363,13 +387,48 @@ pub(crate) async fn insert_claims(
         return Ok(None);
     }
     let dialect = transaction.dialect();
-    let ids = sql::query_scalar(next_ids(dialect)).bind(claims.len() as i64);
-    let ids: Vec<i64> = ids.fetch_all(&mut *transaction).await?;
-    let last = ids.iter().max().copied();
-    let numbered: Vec<(i64, &Claim)> = ids.into_iter().zip(claims).collect();
+    let rows = transaction.run_all(counting_claims(dialect, run, claims)?.into()).await?;
+    let Counted { ids, known } = counted(&rows)?;
+    let inserting = inserting_claims(dialect, run, claims, ids, now);
+    for insert in inserting.inserts {
+        insert.execute(&mut *transaction).await?;
+    }
+    totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known.len() as i64).await?;
+    Ok(inserting.last)
+}
+
+/// Ids for claims, and the records among them that have a claim.
+pub(crate) struct Counted {
+    pub(crate) ids: Vec<i64>,
+    pub(crate) known: Vec<Seq>,
+}
+
+/// Returns the queries for [`counted`].
+pub(crate) fn counting_claims(dialect: Dialect, run: RunId, claims: &[Claim]) -> Result<[Query<Row>; 2], Error> {
     let seqs: Vec<Seq> = claims.iter().map(|claim| claim.seq).collect();
-    let known = format!("SELECT COUNT(*) FROM claim WHERE run = $1 AND seq {}", dialect.is_in("$2"));
-    let known: i64 = sql::query_scalar(known).bind(run).bind(to_json(&seqs)?).fetch_one(&mut *transaction).await?;
+    let known = format!("SELECT seq FROM claim WHERE run = $1 AND seq {}", dialect.is_in("$2"));
+    Ok([sql::query(next_ids(dialect)).bind(claims.len() as i64), sql::query(known).bind(run).bind(to_json(&seqs)?)])
+}
+
+/// Reads the results of [`counting_claims`].
+pub(crate) fn counted(results: &[Results]) -> Result<Counted, Error> {
+    let numbers = |nth: usize| -> Result<Vec<i64>, sqlx::Error> {
+        results.get(nth).into_iter().flat_map(Results::rows).map(|row| row.try_get(0)).collect()
+    };
+    Ok(Counted { ids: numbers(0)?, known: numbers(1)? })
+}
+
+/// The statements that add claims, and the last of their ids.
+pub(crate) struct Inserting {
+    pub(crate) inserts: Vec<Query<Row>>,
+    pub(crate) last: Option<i64>,
+}
+
+/// Gives claims their ids, of which there may be more.
+pub(crate) fn inserting_claims(dialect: Dialect, run: RunId, claims: &[Claim], ids: Vec<i64>, now: i64) -> Inserting {
+    let numbered: Vec<(i64, &Claim)> = ids.into_iter().zip(claims).collect();
+    let last = numbered.iter().map(|(id, _)| *id).max();
+    let mut inserts = Vec::new();
     for claims in numbered.chunks(dialect.rows_per_statement()) {
         let mut query = Builder::new(
             dialect,
@@ -383,10 +442,10 @@ pub(crate) async fn insert_claims(
                 run,
                 seq: claim.seq,
                 id: *id,
-                name: name.as_deref(),
+                name: name.as_deref().map(Cow::Borrowed),
                 name_columns,
-                name_parts: name_parts.as_deref(),
-                body: &claim.body,
+                name_parts: name_parts.as_deref().map(Cow::Borrowed),
+                body: Cow::Borrowed(&claim.body),
                 at: now,
             };
             let checksum = stored.checksum();
@@ -407,10 +466,9 @@ pub(crate) async fn insert_claims(
              name_columns = excluded.name_columns, name_parts = excluded.name_parts, body = excluded.body, \
              at = excluded.at, checksum = excluded.checksum",
         );
-        query.build_for(claims.len()).execute(&mut *transaction).await?;
+        inserts.push(query.build_for(claims.len()));
     }
-    totals::change(transaction, run, |totals| totals.claims += claims.len() as i64 - known).await?;
-    Ok(last)
+    Inserting { inserts, last }
 }
 
 /// Removes the claims in this range of a run that is about to be deleted, except for requests that were or may have been applied.

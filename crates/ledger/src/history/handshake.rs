@@ -25,26 +25,23 @@ pub struct Intent {
 impl Ledger {
     /// Registers a part of a run as a sender of idempotent calls, so that newer uploads wait for it. Durable on return.
     pub async fn enter_sender(&self, part: Part, now: i64) -> Result<(), Error> {
-        let mut transaction = self.begin().await?;
+        let transaction = self.begin().await?;
         let forget = sql::query("DELETE FROM yielded WHERE run = $1 AND part = $2").bind(part.run).bind(part.first);
-        forget.execute(&mut transaction).await?;
         let enter = "INSERT INTO sender (run, part, at) VALUES ($1, $2, $3) ON CONFLICT (run, part) DO UPDATE SET at = excluded.at";
-        sql::query(enter).bind(part.run).bind(part.first).bind(now).execute(&mut transaction).await?;
-        transaction.commit().await?;
+        let enter = sql::query(enter).bind(part.run).bind(part.first).bind(now);
+        transaction.commit_after(vec![forget, enter]).await?;
         Ok(())
     }
 
     /// Removes a sender with no more requests in flight.
     pub async fn leave_sender(&self, part: Part) -> Result<(), Error> {
-        let mut transaction = self.begin().await?;
-        for statement in [
+        let transaction = self.begin().await?;
+        let leave = [
             "DELETE FROM yielded WHERE run = $1 AND part BETWEEN $2 AND $3",
             "DELETE FROM sender WHERE run = $1 AND part BETWEEN $2 AND $3",
-        ] {
-            let leave = sql::query(statement).bind(part.run).bind(part.first).bind(part.last);
-            leave.execute(&mut transaction).await?;
-        }
-        transaction.commit().await?;
+        ];
+        let leave = leave.map(|statement| sql::query(statement).bind(part.run).bind(part.first).bind(part.last));
+        transaction.commit_after(leave.into()).await?;
         Ok(())
     }
 

@@ -11,7 +11,10 @@ mod newer;
 
 pub use accepted::{KeyScope, KeyedRequest};
 pub use claims::{Claim, ClaimDigest, ClaimName, EarlierClaim, EarlierState, Likeness, NamePart};
-pub(super) use claims::{StoredClaim, earlier_claims, insert_claims, keep_claims, wait_for_claims};
+pub(super) use claims::{
+    Counted, StoredClaim, counted, counting_claims, found_earlier, insert_claims, inserting_claims, keep_claims,
+    looking_for_earlier, wait_for_claims, waiting_for_claims,
+};
 pub use decide::{Decision, Fact, Known, Policy, decide};
 pub use handshake::Intent;
 pub use newer::{NewerKeys, OtherRequest};

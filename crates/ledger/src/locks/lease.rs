@@ -28,6 +28,7 @@ use super::super::event::{Action, NewEvent, process_name};
 use super::super::ids::{Part, RunId, Seq};
 use super::key::{Key, LEASE, until};
 use super::place::{Places, Seen};
+use super::turn;
 
 const RENEWAL: Duration = Duration::from_secs(10);
 /// Time before another attempt to renew a lease, if the database can't be reached.
@@ -186,6 +187,7 @@ impl Leases {
             return Ok(None);
         };
         NewEvent::of(Action::Worked).counting(1).write(&mut transaction, run, now).await?;
+        turn::note(&mut transaction, run).await?;
         transaction.commit().await?;
         let lease = self.keep(Key::Part { identity: identity.to_owned(), run, first, epoch }, taken_at)?;
         Ok(Some((Part { run, first, last }, lease)))

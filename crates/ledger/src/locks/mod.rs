@@ -6,6 +6,7 @@ mod identity;
 mod key;
 mod lease;
 mod place;
+mod turn;
 
 pub(super) use clock::NOW;
 pub(super) use file::LockFile;

@@ -10,4 +10,4 @@ mod settled;
 pub use accounting::Accounting;
 pub(super) use accounting::accounting_in;
 pub use resolve::{Resolution, UnknownRecord};
-pub(super) use settled::{checksum, insert_outcomes, outcome_state};
+pub(super) use settled::{Added, checksum, insert_outcomes, inserting_outcomes, outcome_state};

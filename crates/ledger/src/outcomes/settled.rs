@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use sheetport_findings::Code;
-use sheetport_sql::{self as sql, Builder, Transaction, Value};
+use sheetport_sql::{self as sql, Builder, Dialect, Query, Row, Transaction, Value};
 
 use super::super::checksums::Checksum;
 use super::super::checksums::totals::{self, States, Sum, Totals};
@@ -93,20 +93,49 @@ pub(crate) async fn insert_outcomes(
     if outcomes.is_empty() {
         return Ok(());
     }
+    let (inserts, added) = inserting_outcomes(transaction.dialect(), run, outcomes)?;
+    for insert in inserts {
+        insert.execute(&mut *transaction).await?;
+    }
+    totals::change(transaction, run, |totals| added.add_to(totals)).await
+}
+
+/// What added outcomes change in the totals of their run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Added {
+    outcomes: Sum,
+    states: States,
+}
+
+impl Added {
+    pub(crate) fn add_to(self, totals: &mut Totals) {
+        totals.outcomes.rows += self.outcomes.rows;
+        totals.outcomes.seqs += self.outcomes.seqs;
+        totals.outcomes.checksums += self.outcomes.checksums;
+        self.states.iter().for_each(|(state, count)| totals.states.add(state, count));
+    }
+}
+
+/// Returns the statements that add outcomes, and what they change in the totals.
+pub(crate) fn inserting_outcomes(
+    dialect: Dialect,
+    run: RunId,
+    outcomes: &[Outcome],
+) -> Result<(Vec<Query<Row>>, Added), Error> {
     let outcomes: Vec<Cow<'_, Outcome>> = outcomes.iter().map(storable).collect();
-    let (mut added, mut states) = (Sum::default(), States::default());
-    for outcomes in outcomes.chunks(transaction.dialect().rows_per_statement()) {
+    let (mut inserts, mut added) = (Vec::new(), Added::default());
+    for outcomes in outcomes.chunks(dialect.rows_per_statement()) {
         let problems: Vec<Option<String>> =
             outcomes.iter().map(|outcome| problems_json(outcome)).collect::<Result<_, Error>>()?;
         let mut query = Builder::new(
-            transaction.dialect(),
+            dialect,
             "INSERT INTO outcome (run, seq, state, attempts, at, http_status, service_status, service_id, ctx_id, \
              job_id, problems, checksum) ",
         );
         query.push_rows(outcomes.iter().zip(problems).map(|(outcome, problems)| {
             let checksum = checksum(run, outcome, problems.as_deref());
-            added.add(outcome.seq, checksum);
-            states.add(outcome.state, 1);
+            added.outcomes.add(outcome.seq, checksum);
+            added.states.add(outcome.state, 1);
             [
                 Value::from(run),
                 outcome.seq.into(),
@@ -122,15 +151,9 @@ pub(crate) async fn insert_outcomes(
                 checksum.into(),
             ]
         }));
-        query.build_for(outcomes.len()).execute(&mut *transaction).await?;
+        inserts.push(query.build_for(outcomes.len()));
     }
-    let add = |totals: &mut Totals| {
-        totals.outcomes.rows += added.rows;
-        totals.outcomes.seqs += added.seqs;
-        totals.outcomes.checksums += added.checksums;
-        states.iter().for_each(|(state, count)| totals.states.add(state, count));
-    };
-    totals::change(transaction, run, add).await
+    Ok((inserts, added))
 }
 
 /// Returns the outcome without NUL characters. A service may send them, and PostgreSQL can't store them.

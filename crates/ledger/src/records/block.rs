@@ -6,6 +6,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sheetport_sql::{self as sql, Row};
+use std::borrow::Cow;
 
 use super::super::checksums::Checksum;
 use super::super::database::Ledger;
@@ -159,11 +160,11 @@ impl Ledger {
         let query = sql::query(query).bind(run).bind(from).bind(i64::from(limit));
         let rows = query.fetch_all(&self.reader).await?;
         let block = |row: &Row| {
-            let (first, count, body) = (row.try_get(0)?, row.try_get(1)?, row.try_get(3)?);
-            if source_checksum(run, first, count, row.try_get(2)?, body) != row.try_get::<i64, _>(4)? {
+            let (first, count, body) = (row.try_get(0)?, row.try_get(1)?, row.bytes(3)?);
+            if source_checksum(run, first, count, row.try_get(2)?, &body) != row.try_get::<i64, _>(4)? {
                 return Err(damaged(run, format_args!("the rows from {first} on were altered")));
             }
-            Ok(SourceBlock { first, rows: decode(body, count)? })
+            Ok(SourceBlock { first, rows: decode(&body, count)? })
         };
         rows.iter().map(block).collect()
     }
@@ -205,12 +206,12 @@ fn decode_records(heads: Vec<PlannedRecord<()>>, bodies: &[u8]) -> Result<Vec<Pl
 
 fn with_bodies(run: RunId, row: &Row) -> Result<RecordBlock, Error> {
     let RecordBlock { first, records } = without_bodies(run, row)?;
-    Ok(RecordBlock { first, records: decode_records(records, checked_bodies(run, row)?)? })
+    Ok(RecordBlock { first, records: decode_records(records, &checked_bodies(run, row)?)? })
 }
 
 fn without_bodies(run: RunId, row: &Row) -> Result<RecordBlock<()>, Error> {
     let RecordCounts { first, records, .. } = checked_counts(run, row)?;
-    Ok(RecordBlock { first, records: decode_heads(row.try_get("heads")?, records)? })
+    Ok(RecordBlock { first, records: decode_heads(&row.bytes("heads")?, records)? })
 }
 
 /// The columns of a block of records with counts.
@@ -273,16 +274,16 @@ fn checked_counts(run: RunId, row: &Row) -> Result<RecordCounts, Error> {
         unchanged: row.try_get("unchanged")?,
         warned: row.try_get("warned")?,
     };
-    match counts.checksum(run, row.try_get("heads")?) == row.try_get::<i64, _>("checksum")? {
+    match counts.checksum(run, &row.bytes("heads")?) == row.try_get::<i64, _>("checksum")? {
         true => Ok(counts),
         false => Err(damaged(run, format_args!("the records from {} on were altered", counts.first))),
     }
 }
 
 /// Returns the compressed request bodies of a block after verifying their checksum.
-fn checked_bodies(run: RunId, row: &Row) -> Result<&[u8], Error> {
-    let (first, bodies): (Seq, &[u8]) = (row.try_get("first")?, row.try_get("bodies")?);
-    match bodies_checksum(run, first, bodies) == row.try_get::<i64, _>("bodies_checksum")? {
+fn checked_bodies(run: RunId, row: &Row) -> Result<Cow<'_, [u8]>, Error> {
+    let (first, bodies) = (row.try_get("first")?, row.bytes("bodies")?);
+    match bodies_checksum(run, first, &bodies) == row.try_get::<i64, _>("bodies_checksum")? {
         true => Ok(bodies),
         false => Err(damaged(run, format_args!("the request bodies of the records from {first} on were altered"))),
     }

@@ -80,11 +80,11 @@ impl Ledger {
                      ORDER BY first LIMIT 1";
         let row = sql::query(query).bind(run).bind(from).fetch_optional(&self.reader).await?;
         let Some(row) = row else { return Ok(None) };
-        let (first, records, body): (Seq, i64, &[u8]) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-        if checksum(run, first, records, body) != row.try_get::<i64, _>(3)? {
+        let (first, records, body): (Seq, i64, _) = (row.try_get(0)?, row.try_get(1)?, row.bytes(2)?);
+        if checksum(run, first, records, &body) != row.try_get::<i64, _>(3)? {
             return Err(damaged(run, format_args!("what the service had of its records from {first} on was altered")));
         }
-        Ok(Some((first, decode(body, records)?)))
+        Ok(Some((first, decode(&body, records)?)))
     }
 }
 

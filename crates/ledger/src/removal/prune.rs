@@ -73,7 +73,7 @@ impl Ledger {
         // Tables of PostgreSQL only.
         if self.dialect() == Dialect::Postgres {
             large.push(("chain", "seq"));
-            small.push("part");
+            small.extend(["part", "turn"]);
         }
         let mut last: Seq = 0;
         for (table, position) in large.iter().chain(&[("claim", "seq")]) {

@@ -275,7 +275,7 @@ impl RunIds<'_> {
 const COLUMNS: &str = "id, state, command, record, template, template_toml, lookups, file, file_hash, readers, delimiter, has_bom, base_url, workspace, sheet, header, \
                        header_row, columns, name_columns, created_at, queued_at, finished_at, stopped_why, millis, retry_of, first_row, last_row, \
                        create_missing_items, trigger_workflows, profile_name, rate_requests, rate_seconds, concurrency, \
-                       max_errors, max_unknown, keep_lines, accept, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
+                       max_errors, max_unknown, priority, keep_lines, accept, report, all_or_nothing, strict, changed_only, overwrite_newer, for_supplier, allow_repeat, ca_file, client_cert, \
                        client_key, proxy, insecure_http, warnings, looked_at, approved_at, only_records, undo_of, undoable, commands, fill_blank, compared_to, source_rows, sheet_rows, records, skipped, \
                        rejected, unchanged, warned, has_plan, damage, checksum";
 

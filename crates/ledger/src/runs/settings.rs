@@ -29,6 +29,8 @@ pub struct RunSettings {
     pub report: Option<PathBuf>,
     /// Leaves internal details out of reports for suppliers.
     pub for_supplier: bool,
+    /// Of the queued runs of a workspace, those with a higher number are sent first.
+    pub priority: i16,
     /// Sends nothing if a row can't be sent.
     pub all_or_nothing: bool,
     /// Treats warnings as problems.
@@ -112,6 +114,7 @@ impl Default for RunSettings {
             max_unknown: None,
             report: None,
             for_supplier: false,
+            priority: 0,
             all_or_nothing: false,
             strict: false,
             accept: Vec::new(),
@@ -156,7 +159,7 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         "UPDATE run SET profile_name = $2, rate_requests = $3, rate_seconds = $4, concurrency = $5, max_errors = $6, \
          report = $7, all_or_nothing = $8, strict = $9, changed_only = $10, allow_repeat = $11, overwrite_newer = $12, \
          ca_file = $13, client_cert = $14, client_key = $15, proxy = $16, insecure_http = $17, for_supplier = $18, \
-         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22, undoable = $23, commands = $24, fill_blank = $25 \
+         max_unknown = $19, keep_lines = $20, accept = $21, only_records = $22, undoable = $23, commands = $24, fill_blank = $25, priority = $26 \
          WHERE id = $1",
     );
     let update = update
@@ -184,7 +187,8 @@ pub(super) async fn store(transaction: &mut Transaction, run: RunId, settings: &
         .bind(settings.only.map(|only| only.name().to_owned()))
         .bind(settings.undoable.then_some(1_i64))
         .bind(settings.commands.then_some(1_i64))
-        .bind(settings.fill_blank.then_some(1_i64));
+        .bind(settings.fill_blank.then_some(1_i64))
+        .bind(Some(i64::from(settings.priority)).filter(|priority| *priority != 0));
     seal::change(transaction, run, update).await?;
     Ok(())
 }
@@ -220,6 +224,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
     };
     let max_errors: Option<i64> = row.try_get("max_errors")?;
     let max_unknown: Option<i64> = row.try_get("max_unknown")?;
+    let priority: Option<i64> = row.try_get("priority")?;
     let only: Option<String> = row.try_get("only_records")?;
     let unknown = |name: &str| corrupt(format_args!("a run of the unknown records '{name}'"));
     let only = only.map(|name| Only::named(&name).ok_or_else(|| unknown(&name))).transpose()?;
@@ -235,6 +240,7 @@ pub(super) fn from_row(row: &Row) -> Result<RunSettings, Error> {
         max_unknown: max_unknown.map(u64::try_from).transpose().map_err(corrupt)?,
         report: path("report")?,
         for_supplier: flag("for_supplier")?,
+        priority: i16::try_from(priority.unwrap_or(0)).map_err(corrupt)?,
         all_or_nothing: flag("all_or_nothing")?,
         strict: flag("strict")?,
         accept: accept.unwrap_or_default(),

@@ -10,17 +10,18 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use sheetport_findings::Code;
-use sheetport_sql::{self as sql, Transaction};
+use sheetport_sql::{self as sql, Dialect, Query, Results, Row};
 
 use super::super::checksums::Checksum;
 use super::super::checksums::totals::{self, Totals};
 use super::super::database::{Ledger, Reach, Write, to_json};
 use super::super::error::Error;
 use super::super::history::{
-    Claim, Decision, EarlierClaim, Fact, Policy, decide, earlier_claims, insert_claims, wait_for_claims,
+    Claim, Counted, Decision, EarlierClaim, Fact, Policy, counted, counting_claims, decide, found_earlier,
+    inserting_claims, looking_for_earlier, waiting_for_claims,
 };
 use super::super::ids::{Part, RunId, Seq};
-use super::super::outcomes::insert_outcomes;
+use super::super::outcomes::{Added, insert_outcomes, inserting_outcomes};
 use super::super::records::{Outcome, Problem};
 use super::super::runs::Run;
 
@@ -58,11 +59,11 @@ pub struct Interrupted {
 impl Ledger {
     /// Stores the intent to send these records by idempotent calls. Durable on return.
     pub async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
-        let mut transaction = self.begin().await?;
+        let transaction = self.begin().await?;
         let insert =
             "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING";
-        sql::query(insert).bind(run).bind(first).bind(last).bind(now).execute(&mut transaction).await?;
-        transaction.commit().await?;
+        let insert = sql::query(insert).bind(run).bind(first).bind(last).bind(now);
+        transaction.commit_after(vec![insert]).await?;
         Ok(())
     }
 
@@ -100,8 +101,11 @@ impl Ledger {
 
     async fn try_store(&self, write: &Write, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
         let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
-        insert_changes(&mut transaction, run, changes).await?;
-        self.commit_write(transaction, write).await
+        let (mut writing, statements) = Writing::of(self.dialect(), run, changes)?;
+        let results = transaction.run_all(statements).await?;
+        let totals = writing.totals(run, &results)?;
+        self.commit_write(transaction, totals.map(|totals| totals::storing(run, &totals)).into_iter().collect(), write)
+            .await
     }
 
     /// Stores all changes, claims the records `started` and stores them as in flight, in one transaction. Durable on return.
@@ -134,12 +138,19 @@ impl Ledger {
         repeated: &mut Vec<(Seq, EarlierClaim)>,
     ) -> Result<(), Error> {
         let Starting { run, family, changes, claims: started, has_keys, now } = *starting;
+        let dialect = self.dialect();
         let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
         // Locked before claims, always in this order, so that two workers of a run never deadlock.
-        totals::wait(&mut transaction, run.id).await?;
-        insert_changes(&mut transaction, run.id, changes).await?;
-        wait_for_claims(&mut transaction, run).await?;
-        let earlier = earlier_claims(&mut transaction, started, run.compared_to.unwrap_or(0)).await?;
+        let (mut writing, mut statements) = Writing::of(dialect, run.id, changes)?;
+        statements.extend(waiting_for_claims(dialect, run));
+        let earlier = statements.len();
+        statements.extend(looking_for_earlier(dialect, started, run.compared_to.unwrap_or(0)));
+        let counting = statements.len();
+        statements.extend(counting_claims(dialect, run.id, started)?);
+        let results = transaction.run_all(statements).await?;
+        let totals = writing.totals(run.id, &results)?;
+        let rows = results[earlier..counting].iter().flat_map(Results::rows);
+        let earlier = found_earlier(&mut transaction, rows).await?;
         let is_repeated = |claim: &Claim| {
             let holds_back = |other: &&EarlierClaim| {
                 claim.shown_by(other, run.id, family).is_some_and(|fact| Policy::default().heeds(fact))
@@ -149,24 +160,22 @@ impl Ledger {
         *repeated = started.iter().filter_map(is_repeated).collect();
         let is_new = |claim: &&Claim| repeated.iter().all(|(seq, _)| *seq != claim.seq);
         let started: Vec<Claim> = started.iter().filter(is_new).cloned().collect();
-        let last_claim = insert_claims(&mut transaction, run.id, &started, now).await?;
+        let Counted { ids, known } = counted(&results[counting..])?;
+        let inserting = inserting_claims(dialect, run.id, &started, ids, now);
+        let mut last = inserting.inserts;
         let seqs: Vec<Seq> = started.iter().map(|claim| claim.seq).collect();
         let rows: Vec<(Seq, i64)> = seqs.iter().map(|seq| (*seq, checksum(run.id, *seq, now, has_keys))).collect();
         let insert = format!(
             "INSERT INTO in_flight (run, seq, at, has_key, checksum) SELECT $1, one, $3, $4, other FROM {}",
-            self.dialect().pairs("$2")
+            dialect.pairs("$2")
         );
-        sql::query(insert)
-            .bind(run.id)
-            .bind(to_json(&rows)?)
-            .bind(now)
-            .bind(i64::from(has_keys))
-            .execute(&mut transaction)
-            .await?;
-        let add = |totals: &mut Totals| seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
-        totals::change(&mut transaction, run.id, add).await?;
-        self.commit_write(transaction, write).await?;
-        if let Some(claim) = last_claim {
+        last.push(sql::query(insert).bind(run.id).bind(to_json(&rows)?).bind(now).bind(i64::from(has_keys)));
+        let mut totals = totals.unwrap_or(writing.before);
+        seqs.iter().for_each(|seq| totals.in_flight.add(*seq, 0));
+        totals.claims += seqs.iter().filter(|seq| !known.contains(seq)).count() as i64;
+        last.push(totals::storing(run.id, &totals));
+        self.commit_write(transaction, last, write).await?;
+        if let Some(claim) = inserting.last {
             self.note_reach(Reach { run: run.id, claim }).await;
         }
         Ok(())
@@ -190,6 +199,10 @@ impl Ledger {
         .bind(part.last)
         .fetch_all(&mut transaction)
         .await?;
+        if rows.is_empty() {
+            transaction.commit().await?;
+            return Ok(Interrupted::default());
+        }
         let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
         for (seq, at, has_key, stored) in rows {
             let has_key = has_key != 0 && stored == checksum(run, seq, at, true);
@@ -230,19 +243,45 @@ fn checksum(run: RunId, seq: Seq, at: i64, has_key: bool) -> i64 {
     Checksum::of("in_flight").number(run).number(seq).number(at).number(i64::from(has_key)).short()
 }
 
-async fn insert_changes(transaction: &mut Transaction, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
-    insert_outcomes(transaction, run, &changes.outcomes).await?;
-    let mut finished: Vec<Seq> = Vec::new();
-    if !changes.finished.is_empty() {
-        let is_in = transaction.dialect().is_in("$2");
-        let query = format!("DELETE FROM in_flight WHERE run = $1 AND seq {is_in} RETURNING seq");
-        let query = sql::query_scalar(query).bind(run).bind(to_json(&changes.finished)?);
-        finished = query.fetch_all(&mut *transaction).await?;
+/// The changes of sending as statements of a transaction.
+struct Writing<'a> {
+    changes: &'a SendingChanges,
+    added: Added,
+    /// The position of the statement that removes the records no longer in flight, if any.
+    removed: Option<usize>,
+    /// The totals before the changes.
+    before: Totals,
+}
+
+impl<'a> Writing<'a> {
+    /// Returns the changes, and the statements for them. The first one locks the totals.
+    fn of(dialect: Dialect, run: RunId, changes: &'a SendingChanges) -> Result<(Writing<'a>, Vec<Query<Row>>), Error> {
+        let mut statements = vec![totals::locking(dialect, run)];
+        let (inserts, added) = inserting_outcomes(dialect, run, &changes.outcomes)?;
+        statements.extend(inserts);
+        let mut removed = None;
+        if !changes.finished.is_empty() {
+            removed = Some(statements.len());
+            let delete = format!("DELETE FROM in_flight WHERE run = $1 AND seq {} RETURNING seq", dialect.is_in("$2"));
+            statements.push(sql::query(delete).bind(run).bind(to_json(&changes.finished)?));
+        }
+        Ok((Writing { changes, added, removed, before: Totals::default() }, statements))
     }
-    let change = |totals: &mut Totals| {
-        finished.iter().for_each(|seq| totals.in_flight.remove(*seq));
-        totals.requests += changes.requests;
-        totals.retries += changes.retries;
-    };
-    totals::change(transaction, run, change).await
+
+    /// Returns the totals after the changes, by the results of the statements. `None` if they are the same as before.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if the totals are missing or altered.
+    fn totals(&mut self, run: RunId, results: &[Results]) -> Result<Option<Totals>, Error> {
+        self.before = totals::of_row(run, results.first().and_then(|result| result.rows().first()))?;
+        let mut totals = self.before;
+        self.added.add_to(&mut totals);
+        let removed = self.removed.and_then(|nth| results.get(nth)).into_iter().flat_map(Results::rows);
+        for row in removed {
+            totals.in_flight.remove(row.try_get(0)?);
+        }
+        totals.requests += self.changes.requests;
+        totals.retries += self.changes.retries;
+        Ok((totals != self.before).then_some(totals))
+    }
 }

@@ -62,7 +62,7 @@ impl Ledger {
         let chain = if divides { self.chain(&run, len).await? } else { BTreeMap::new() };
         let mut transaction = self.begin().await?;
         if divides {
-            for table in ["part", "chain"] {
+            for table in ["part", "chain", "turn"] {
                 let clear = format!("DELETE FROM {table} WHERE run = $1");
                 sql::query(clear).bind(run.id).execute(&mut transaction).await?;
             }
@@ -82,21 +82,6 @@ impl Ledger {
         NewEvent::of(Action::Queued).write(&mut transaction, run.id, now).await?;
         transaction.commit().await?;
         Ok(())
-    }
-
-    /// Returns the runs with a free part. Services and workspaces with the fewest workers come first.
-    pub async fn queued(&self) -> Result<Vec<RunId>, Error> {
-        let query = match self.dialect() {
-            Dialect::Sqlite => "SELECT id FROM run WHERE state = 'queued' AND damage IS NULL ORDER BY id",
-            Dialect::Postgres => {
-                "SELECT id FROM run WHERE state = 'queued' AND damage IS NULL AND EXISTS \
-                 (SELECT 1 FROM part WHERE part.run = run.id AND NOT is_done AND until <= clock_timestamp()) \
-                 ORDER BY (SELECT COUNT(*) FROM part JOIN run AS other ON other.id = part.run \
-                 WHERE other.state = 'queued' AND other.base_url = run.base_url AND other.workspace = run.workspace \
-                 AND until > clock_timestamp()), id"
-            }
-        };
-        Ok(sql::query_scalar(query).fetch_all(&self.reader).await?)
     }
 
     /// Waits until the parts that this process has given back are free again.

@@ -1,6 +1,7 @@
 //! Records to be sent, and settled records.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use sheetport_client::policy::{Call, Verdict};
@@ -37,6 +38,8 @@ pub struct Job {
     /// Requests made so far.
     pub requests: u32,
     pub span: RecordSpan,
+    /// When the permit for the request may be used.
+    pub starts_at: Option<Instant>,
     /// Attempts counted towards [`MAX_ATTEMPTS`](sheetport_client::policy::MAX_ATTEMPTS).
     pub(super) attempts: u32,
     /// Whether an attempt without a usable answer may have been applied.
@@ -94,6 +97,7 @@ impl Job {
             in_flight_since: None,
             requests: 0,
             span: RecordSpan::default(),
+            starts_at: None,
             attempts: 0,
             may_be_applied: false,
             holds_key: false,

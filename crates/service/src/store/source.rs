@@ -45,13 +45,10 @@ impl Source {
                     .max_lifetime(None)
                     .connect_lazy_with(options.clone()),
             ),
-            Source::Server { options, keeps_statements } => Pool::Postgres {
-                pool: PgPoolOptions::new()
-                    .max_connections(connections)
-                    .acquire_timeout(WAIT)
-                    .connect_lazy_with(options.clone()),
-                keeps_statements: *keeps_statements,
-            },
+            Source::Server { options, keeps_statements } => {
+                let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(WAIT);
+                Pool::of_server(pool.connect_lazy_with(options.clone()), *keeps_statements)
+            }
         }
     }
 }
