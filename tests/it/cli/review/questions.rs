@@ -131,14 +131,15 @@ fn address_and_tokens_are_entered_on_the_page() {
     click(&mut browser, ".bar .primary", "Continue");
     wait(&mut browser, "document.querySelector('[data-login]')");
     let (access, refresh) = served.tokens();
-    let mut fill = |address: &str, access: &str| {
-        for (field, text) in [("address", address), ("access", access), ("refresh", refresh.as_str())] {
+    let fill = |browser: &mut Browser, access: &str, refresh: &str| {
+        for (field, text) in [("address", served.url().as_str()), ("access", access), ("refresh", refresh)] {
             browser.eval(&format!("document.getElementById('login-{field}').value = {text:?}"));
         }
-        click(&mut browser, "[data-login] button", "Sign in");
+        click(browser, "[data-login] button", "Sign in");
     };
-    fill(&served.url(), "wrong");
-    fill(&served.url(), &access);
+    fill(&mut browser, "wrong", "");
+    wait(&mut browser, "document.querySelector('[data-login] .problem').textContent");
+    fill(&mut browser, &access, &refresh);
     wait(&mut browser, "!document.querySelector('[data-login]')");
     click(&mut browser, ".bar .primary", "Send 2 now");
     wait(&mut browser, "document.querySelector('.command')");
