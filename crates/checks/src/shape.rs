@@ -26,6 +26,8 @@ const MAX_BYTES: usize = 512;
 const MAX_LENGTH: usize = 32;
 /// Number of forms that are kept as examples if a column has more than can be counted.
 const EXAMPLES: usize = 8;
+/// Number of names whose forms are counted, to show the commonest one as an example: those of a first chunk of rows.
+const EXAMPLE_CELLS: u64 = 2048;
 /// Maximum number of different forms to count. A column with more is irregular.
 const MAX_FORMS: usize = 64;
 
@@ -87,7 +89,8 @@ impl FormCounts {
         let text = trimmed(&text);
         self.cells += 1;
         // Names have no form, but some are examples.
-        let is_example = self.kind == Kind::Identifier || self.forms.len() < EXAMPLES;
+        let may_be_example = self.forms.len() < EXAMPLES && self.cells <= EXAMPLE_CELLS;
+        let is_example = self.kind == Kind::Identifier || may_be_example;
         if text.len() > MAX_BYTES || !is_example && Feature::are_ruled_out(self.kind, text) {
             return;
         }

@@ -7,6 +7,7 @@ use regex::Regex;
 use serde::Deserialize;
 use sheetport_files::visible::has_no_width;
 
+use crate::initials::Initials;
 use crate::normalize::trimmed;
 
 /// The kind of damage.
@@ -103,31 +104,6 @@ impl Damage {
                 "write one identifier in one line, or set damaged = \"accept\" in the template if the break belongs to it"
             }
         }
-    }
-}
-
-/// The first characters of the words of a list: most texts are ruled out by theirs, without a look at the list. A bit per character of
-/// ASCII, and the last one for all others.
-#[derive(Clone, Copy, Default)]
-struct Initials(u128);
-
-impl Initials {
-    const OTHERS: u32 = 127;
-
-    fn of(words: &[String], ignores_case: bool) -> Initials {
-        let bits = words.iter().filter_map(|word| word.bytes().next()).map(|byte| match ignores_case {
-            true => Initials::bit(byte.to_ascii_lowercase()) | Initials::bit(byte.to_ascii_uppercase()),
-            false => Initials::bit(byte),
-        });
-        Initials(bits.fold(0, |all, bit| all | bit))
-    }
-
-    fn bit(byte: u8) -> u128 {
-        1 << if byte.is_ascii() { u32::from(byte) } else { Initials::OTHERS }
-    }
-
-    fn has(self, text: &str) -> bool {
-        text.bytes().next().is_some_and(|byte| self.0 & Initials::bit(byte) != 0)
     }
 }
 
@@ -323,7 +299,7 @@ const POSSIBLE_SEPARATORS: [char; 2] = ['.', ' '];
 /// Returns the digits of a text that may be a number with group separators, such as `1.001`. A workbook of the same sheet
 /// contains them without separators.
 pub fn ungrouped(text: &str) -> Option<String> {
-    let text = text.trim();
+    let text = trimmed(text);
     let is_number = is_grouped(text, &POSSIBLE_SEPARATORS) && !text.contains(char::is_alphabetic);
     is_number.then(|| text.replace(POSSIBLE_SEPARATORS, ""))
 }
@@ -349,7 +325,7 @@ pub enum NumberForm {
 
 /// Returns the only number within the text of an identifier. `None` without surrounding text, or with other marks in the number.
 pub fn embedded_number(text: &str) -> Option<EmbeddedNumber<'_>> {
-    let text = text.trim();
+    let text = trimmed(text);
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
     let (before, number, after) = (&text[..start], &text[start..end], &text[end..]);
@@ -405,7 +381,26 @@ fn regex(pattern: &str) -> Regex {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
     use super::*;
+
+    #[test]
+    fn no_word_has_a_digit_and_examples_of_ascii_have_a_space() {
+        let has_digit = |word: &String| word.bytes().any(|byte| byte.is_ascii_digit());
+        let words = WORDS.placeholders.iter().chain(&WORDS.ditto).chain(&WORDS.booleans).chain(&WORDS.examples);
+        assert_eq!(words.filter(|word| has_digit(word)).count(), 0, "texts with digits are not compared with them");
+        assert!(WORDS.examples.iter().all(|word| !word.is_ascii() || word.contains(' ')), "nor are codes");
+    }
+
+    proptest! {
+        #[test]
+        fn codes_are_none_of_the_words(text in "[A-Za-z0-9-]{1,12}") {
+            if is_code(&text) && !text.bytes().all(|byte| byte.is_ascii_digit()) {
+                prop_assert_eq!(damage_of_text(&text), None);
+            }
+        }
+    }
 
     #[test]
     fn damaged_identifiers_are_recognized() {

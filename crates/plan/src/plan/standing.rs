@@ -44,3 +44,20 @@ impl Standing {
         self.state == State::Refuted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_a_complete_record_refutes_the_assumption() {
+        let mut standing = Standing::new(true);
+        assert!(standing.begin(None, "A") && standing.begin(Some("A"), "B") && standing.begin(Some("B"), "C"));
+        assert!(!standing.is_refuted());
+        assert!(standing.begin(Some("C"), "A"));
+        assert!(standing.is_refuted());
+        let mut anywhere = Standing::new(false);
+        assert!(!anywhere.begin(None, "A") && !anywhere.begin(Some("A"), "B") && !anywhere.begin(Some("B"), "A"));
+        assert!(!anywhere.is_refuted());
+    }
+}
