@@ -25,6 +25,12 @@ pub struct Args {
     /// Only check that FILE, written by --json, has every comparison
     #[arg(long, value_name = "FILE")]
     pub check: Option<PathBuf>,
+    /// Count the instructions of a few small workloads with valgrind, and compare them with those in benches/instructions.toml
+    #[arg(long)]
+    pub count: bool,
+    /// With --count: keep the counts instead of comparing them
+    #[arg(long, requires = "count")]
+    pub keep: bool,
     /// `cargo bench` passes this flag to every benchmark
     #[arg(long, hide = true)]
     bench: bool,

@@ -3,6 +3,7 @@
 //! Workloads are written by a child, too: on Linux, a process inherits the peak memory of its parent, so the parent must
 //! stay small.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -90,9 +91,16 @@ pub fn prepare(row: &Row, folder: &Path, scale: f64) -> Outcome<()> {
 
 /// Runs one side once.
 pub fn measure(row: &Row, who: Who, job: &Job) -> Outcome<Sample> {
-    let mut command = command()?;
-    command.args([who.word(), row.name]).arg(&job.folder).args(job.server.iter().chain(&job.database));
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments(row, who, job));
     Ok(serde_json::from_slice(&output(command)?)?)
+}
+
+/// Returns the arguments of the child process that runs a side.
+pub fn arguments(row: &Row, who: Who, job: &Job) -> Vec<OsString> {
+    let words = [FLAG, who.word(), row.name].map(OsString::from).into_iter();
+    let addresses = job.server.iter().chain(&job.database).map(OsString::from);
+    words.chain([job.folder.clone().into_os_string()]).chain(addresses).collect()
 }
 
 /// A server process, which exits when this value is dropped or this process exits.

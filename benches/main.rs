@@ -10,6 +10,7 @@ mod args;
 mod child;
 mod client;
 mod compare;
+mod counting;
 mod exporting;
 mod items;
 mod mapping;
@@ -118,6 +119,9 @@ fn main() -> ExitCode {
 fn compare_all(args: &Args) -> Outcome<()> {
     if let Some(path) = &args.check {
         return summary::check(path);
+    }
+    if args.count {
+        return counting::count(args.keep);
     }
     let (mut results, mut left_out) = (Vec::new(), Vec::new());
     for row in args.rows()? {

@@ -1,13 +1,15 @@
 //! Columns that agree: an item with its description, a stock with its name. Where one value always stands beside the same other one, a row in
 //! which it does not has one of the two from another row.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use sheetport_findings::Code;
 use sheetport_sheet::Row;
+use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
 use super::finding::Finding;
+use super::hashed::ByHash;
 use super::roles::Roles;
 
 /// Most columns of texts that are compared with an identifier, and most identifiers: a sheet has one description, and perhaps a category.
@@ -26,13 +28,15 @@ pub(super) struct AgreementCounts {
     identifiers: Vec<(usize, &'static str)>,
     /// Columns with texts, in the order in which they were seen.
     texts: Vec<usize>,
-    pairs: HashMap<(usize, usize), Pair>,
+    pairs: Vec<Pair>,
 }
 
 /// The values of a column, each with those that stand beside it in another column.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Pair {
-    beside: HashMap<u64, Beside>,
+    from: usize,
+    to: usize,
+    beside: ByHash<Beside>,
     is_full: bool,
 }
 
@@ -63,7 +67,7 @@ impl AgreementCounts {
     pub(super) fn new(roles: &Roles) -> AgreementCounts {
         let identifiers = roles.formed.iter().filter(|formed| !formed.is_of_row && roles.status.is_none());
         let identifiers = identifiers.map(|formed| (formed.column, formed.field)).take(MAX_IDENTIFIERS).collect();
-        AgreementCounts { identifiers, texts: Vec::new(), pairs: HashMap::new() }
+        AgreementCounts { identifiers, texts: Vec::new(), pairs: Vec::new() }
     }
 
     pub(super) fn row(&mut self, roles: &Roles, row: &Row) {
@@ -76,12 +80,16 @@ impl AgreementCounts {
             let new: Vec<usize> = new.take(MAX_TEXTS - self.texts.len()).collect();
             self.texts.extend(new);
         }
+        let mut texts = [None; MAX_TEXTS];
+        for (text, hashed) in self.texts.iter().zip(&mut texts) {
+            *hashed = hash(row, *text);
+        }
         for (identifier, _) in &self.identifiers {
             let Some(value) = hash(row, *identifier) else { continue };
-            for text in &self.texts {
-                let Some(other) = hash(row, *text) else { continue };
-                self.pairs.entry((*identifier, *text)).or_default().add(value, other);
-                self.pairs.entry((*text, *identifier)).or_default().add(other, value);
+            for (text, other) in self.texts.iter().zip(texts) {
+                let Some(other) = other else { continue };
+                Pair::of(&mut self.pairs, *identifier, *text).add(value, other);
+                Pair::of(&mut self.pairs, *text, *identifier).add(other, value);
             }
         }
     }
@@ -91,7 +99,11 @@ impl AgreementCounts {
         for (identifier, field) in &self.identifiers {
             for text in &self.texts {
                 for (from, to) in [(*identifier, *text), (*text, *identifier)] {
-                    let odd = self.pairs.get(&(from, to)).map_or_else(Vec::new, Pair::odd);
+                    let odd = self
+                        .pairs
+                        .iter()
+                        .find(|pair| (pair.from, pair.to) == (from, to))
+                        .map_or_else(Vec::new, Pair::odd);
                     if !odd.is_empty() {
                         let (column, name) = (*identifier, roles.name_of(*text).to_owned());
                         found.push(Agreement { from, to, column, field, odd, text: *text, name });
@@ -104,12 +116,25 @@ impl AgreementCounts {
 }
 
 impl Pair {
+    /// Returns the pair of two columns.
+    fn of(pairs: &mut Vec<Pair>, from: usize, to: usize) -> &mut Pair {
+        let known = pairs.iter().position(|pair| (pair.from, pair.to) == (from, to));
+        let place = known.unwrap_or_else(|| {
+            pairs.push(Pair { from, to, beside: ByHash::default(), is_full: false });
+            pairs.len() - 1
+        });
+        &mut pairs[place]
+    }
+
     fn add(&mut self, value: u64, other: u64) {
-        if self.beside.len() >= MAX_VALUES && !self.beside.contains_key(&value) {
-            self.is_full = true;
-            return;
-        }
-        let beside = self.beside.entry(value).or_default();
+        let is_full = self.beside.len() >= MAX_VALUES;
+        let beside = match self.beside.entry(value) {
+            Entry::Vacant(_) if is_full => {
+                self.is_full = true;
+                return;
+            }
+            entry => entry.or_default(),
+        };
         let known = beside.values.iter_mut().find(|(known, rows)| *rows == 0 || *known == other);
         match known {
             Some((known, rows)) => (*known, *rows) = (other, *rows + 1),
@@ -174,7 +199,7 @@ fn is_text(row: &Row, column: usize) -> bool {
 fn hash(row: &Row, column: usize) -> Option<u64> {
     let cell = row.get(column);
     let text = cell.shown();
-    let text = text.trim();
+    let text = trimmed(&text);
     (!text.is_empty()).then(|| XxHash3_64::oneshot(text.as_bytes()))
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::civil;
 use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
+use sheetport_values::normalize::trimmed;
 
 use super::finding::Finding;
 
@@ -115,7 +116,7 @@ fn month(cell: &Cell<'_>) -> Option<i32> {
     let text = match cell {
         Cell::Date(date) => return Some(of(*date)),
         Cell::DateTime(time) => return Some(of(time.date())),
-        Cell::Text(text) if text.len() <= MAX_BYTES => text.trim(),
+        Cell::Text(text) if text.len() <= MAX_BYTES => trimmed(text),
         _ => return None,
     };
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use sheetport_findings::Code;
 use sheetport_sheet::Row;
+use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
 use super::finding::Finding;
@@ -170,7 +171,7 @@ impl Values {
 
 impl Part {
     fn of(self, shown: &str) -> Option<Cow<'_, str>> {
-        let text = shown.trim();
+        let text = trimmed(shown);
         match self {
             Part::Filled => Some(Cow::Borrowed(if text.is_empty() { "" } else { "*" })),
             _ if text.is_empty() => None,

@@ -117,6 +117,12 @@ impl Feature {
         }
     }
 
+    /// Whether a text has none of the features of a name, as nearly all that begin with two letters.
+    pub(super) fn are_ruled_out(kind: Kind, text: &str) -> bool {
+        kind == Kind::Name
+            && matches!(text.as_bytes(), [first, second, ..] if first.is_ascii_alphabetic() && second.is_ascii_alphabetic())
+    }
+
     /// Whether the text may honestly be so.
     pub(super) fn is_warning(self) -> bool {
         matches!(self, Feature::NoLetter | Feature::SingleCharacter)
@@ -142,30 +148,58 @@ impl Shape {
         let first = text.chars().next().filter(|c| *c != '\'');
         self.has_edge_sign = is_sign(first) || is_sign(text.chars().next_back());
         for c in text.chars() {
+            if c.is_ascii() {
+                self.add_ascii(c as u8);
+                continue;
+            }
             let class = match c {
                 _ if c.is_numeric() => b'9',
                 _ if c.is_alphabetic() => b'L',
                 _ if c.is_whitespace() => b' ',
-                _ if c.is_ascii() => c as u8,
                 _ => b'?',
             };
             self.letters += usize::from(class == b'L');
             self.digits += usize::from(class == b'9');
-            let is_foreign = || look_alike(c).is_some_and(|latin| latin.is_ascii_alphabetic()) || c.is_numeric();
-            self.has_look_alike |= !c.is_ascii() && is_foreign();
+            self.has_look_alike |= look_alike(c).is_some_and(|latin| latin.is_ascii_alphabetic()) || c.is_numeric();
             self.has_small_letter |= c.is_lowercase();
             self.has_capital_letter |= c.is_uppercase();
-            // Signs count one by one: `A--1` is not `A-1`.
-            let is_run = matches!(class, b'9' | b'L' | b' ');
-            if (!is_run || self.runs.last() != Some(&class)) && self.runs.len() < MAX_RUNS {
-                self.runs.push(class);
-            }
+            self.add_run(class);
         }
         if is_uuid(text) {
             // Its letters are digits.
             (self.has_small_letter, self.has_capital_letter) = (false, false);
             self.runs.clear();
             self.runs.extend(b"UUID");
+        }
+    }
+}
+
+impl Shape {
+    fn add_ascii(&mut self, byte: u8) {
+        let class = match byte {
+            b'0'..=b'9' => {
+                self.digits += 1;
+                b'9'
+            }
+            b'a'..=b'z' => {
+                (self.letters, self.has_small_letter) = (self.letters + 1, true);
+                b'L'
+            }
+            b'A'..=b'Z' => {
+                (self.letters, self.has_capital_letter) = (self.letters + 1, true);
+                b'L'
+            }
+            b'\t'..=b'\r' => b' ',
+            sign => sign,
+        };
+        self.add_run(class);
+    }
+
+    fn add_run(&mut self, class: u8) {
+        // Signs count one by one: `A--1` is not `A-1`.
+        let is_run = matches!(class, b'9' | b'L' | b' ');
+        if (!is_run || self.runs.last() != Some(&class)) && self.runs.len() < MAX_RUNS {
+            self.runs.push(class);
         }
     }
 }

@@ -26,6 +26,7 @@
 //! | `twice.rs` | rows that were entered twice |
 //! | `whole_records.rs` | the total, the number of lines and the positions of a record's rows |
 //! | `column.rs` | what is known about one column, for people |
+//! | `hashed.rs` | maps by hashes of texts |
 //! | `roles.rs` | the meaning of evidence about each column: begin here |
 //! | `finding.rs` | a finding in a row, and the rows that others contradict |
 
@@ -39,6 +40,7 @@ mod dependence;
 mod features;
 mod finding;
 mod full;
+mod hashed;
 mod misspelt;
 mod periods;
 mod prices;

@@ -2,6 +2,7 @@
 
 use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
+use sheetport_values::normalize::trimmed;
 
 use super::finding::Finding;
 
@@ -40,7 +41,7 @@ impl WordCounts {
 
     pub(super) fn row(&mut self, row: &Row) {
         let Cell::Text(text) = row.get(self.column) else { return };
-        let text = text.trim();
+        let text = trimmed(text);
         if text.is_empty() || self.words.len() > MAX_WORDS {
             return;
         }

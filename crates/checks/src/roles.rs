@@ -1,13 +1,12 @@
 //! The columns of a sheet by what evidence about them means.
 
-use std::hash::Hasher;
-
 use sheetport_mapping::bind::own_column;
 use sheetport_mapping::model::{Damaged, FieldRule, OnBlank, Place, Source};
 use sheetport_mapping::{Layout, Template};
 use sheetport_records::JsonType;
 use sheetport_sheet::Row;
 use sheetport_values::currency::CurrencyMark;
+use sheetport_values::normalize::trimmed;
 use sheetport_values::number::Percent;
 use twox_hash::XxHash3_64;
 
@@ -201,17 +200,15 @@ impl Roles {
 pub(super) fn record_of(group: &[usize], row: &Row) -> Option<u64> {
     /// What of an identifier is compared, in bytes: a cell can have megabytes, and be filled down.
     const MAX_BYTES: usize = 256;
-    let mut hasher = XxHash3_64::default();
-    let mut is_there = false;
+    let (mut hash, mut is_there) = (0, false);
     for column in group {
         let cell = row.get(*column);
         let shown = cell.shown();
-        let text = shown.trim().as_bytes();
+        let text = trimmed(&shown).as_bytes();
         is_there |= !text.is_empty();
-        hasher.write(&text[..text.len().min(MAX_BYTES)]);
-        hasher.write(&[0x1f]);
+        hash = XxHash3_64::oneshot_with_seed(hash, &text[..text.len().min(MAX_BYTES)]);
     }
-    is_there.then(|| hasher.finish())
+    is_there.then_some(hash)
 }
 
 impl Meaning {

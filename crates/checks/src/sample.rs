@@ -1,10 +1,10 @@
 //! The first rows of a sheet, for evidence from the order of the rows: numbers, dates and texts of each column.
 
-use std::collections::HashMap;
-
 use sheetport_sheet::Row;
+use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
+use super::hashed::ByHash;
 use super::roles::{Roles, record_of};
 use super::sequence::days;
 use super::whole_records::number;
@@ -43,7 +43,7 @@ pub(super) struct Texts {
     /// By row: the place of its text in the order of appearance, from 1; 0 for none.
     pub(super) ids: Vec<u16>,
     pub(super) different: usize,
-    known: HashMap<u64, u16>,
+    known: ByHash<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Sample {
             is_amount: roles.numbers.iter().any(|(number, _)| *number == index),
             numbers: Some(Vec::new()),
             days: Some(Vec::new()),
-            texts: parts.map(|part| Texts { part, ids: Vec::new(), different: 0, known: HashMap::new() }).into(),
+            texts: parts.map(|part| Texts { part, ids: Vec::new(), different: 0, known: ByHash::default() }).into(),
         };
         Sample { rows: Vec::new(), records: Vec::new(), columns: columns.into_iter().map(column).collect() }
     }
@@ -95,7 +95,7 @@ impl Sample {
                 }
             }
             let shown = cell.shown();
-            let text = shown.trim();
+            let text = trimmed(&shown);
             column.texts.retain_mut(|texts| texts.add(text));
         }
     }

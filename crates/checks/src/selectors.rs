@@ -6,6 +6,7 @@ use sheetport_findings::Code;
 use sheetport_mapping::words::amounts::{PriceUnit, price_unit, unit_in_title};
 use sheetport_sheet::{Cell, Row, column_letters};
 use sheetport_values::currency::{CurrencyMark, strip_suffix};
+use sheetport_values::normalize::trimmed;
 
 use super::finding::Finding;
 use super::roles::Roles;
@@ -51,7 +52,7 @@ impl SelectorCounts {
         }
         self.filled += 1;
         let text = cell.shown();
-        let text = text.trim();
+        let text = trimmed(&text);
         // Columns that most rows fill have no remarks.
         let may_be_remark = self.filled <= FEW_ROWS || self.filled * 5 <= self.cells * 2;
         if may_be_remark && text.len() <= MAX_REMARK_BYTES && (is_order(text) || currency(text).is_some()) {

@@ -1,11 +1,10 @@
 //! Rows out of order: in a list that is sorted by date, numbered consecutively, or in which the rows of a record stand together, one row
 //! that breaks this was probably mistyped.
 
-use std::borrow::Cow;
-
 use jiff::civil;
 use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
+use sheetport_values::normalize::trimmed;
 
 use super::finding::OddRows;
 use super::roles::Roles;
@@ -189,7 +188,7 @@ pub(super) fn days(cell: &Cell<'_>) -> Option<[i64; 2]> {
     let text = match cell {
         Cell::Date(date) => return Some([of(*date); 2]),
         Cell::DateTime(time) => return Some([of(time.date()); 2]),
-        Cell::Text(text) if text.len() <= MAX_BYTES => text.trim(),
+        Cell::Text(text) if text.len() <= MAX_BYTES => trimmed(text),
         _ => return None,
     };
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
@@ -238,7 +237,7 @@ impl KeySequence {
         }
         let cell = row.get(self.column);
         let text = cell.shown();
-        let text = text.trim();
+        let text = trimmed(&text);
         if text.is_empty() {
             return;
         }
@@ -279,6 +278,8 @@ impl KeySequence {
 /// The texts that identify the record of each row, as far as rows of a record stand together.
 #[derive(Clone, Debug, Default)]
 struct GroupSequence {
+    /// The text of the current row; reused.
+    text: String,
     /// The texts of the last two rows, and the number of the last one.
     window: (Option<String>, Option<(String, u64)>),
     /// Rows with the same text as the row above, and those with another one.
@@ -290,26 +291,39 @@ struct GroupSequence {
 
 impl GroupSequence {
     fn row(&mut self, columns: &[usize], row: &Row) {
-        let cells: Vec<Cow<'_, str>> = columns.iter().map(|column| row.get(*column).shown()).collect();
+        let GroupSequence { text, window, .. } = self;
+        text.clear();
+        let mut is_blank = true;
+        for (nth, column) in columns.iter().enumerate() {
+            let cell = row.get(*column);
+            let shown = cell.shown();
+            if shown.len() > MAX_BYTES {
+                return;
+            }
+            let part = trimmed(&shown);
+            is_blank &= part.is_empty();
+            text.push_str(if nth > 0 { " " } else { "" });
+            text.push_str(part);
+        }
         // A blank cell may mean the record above.
-        if cells.iter().all(|cell| cell.trim().is_empty()) || cells.iter().any(|cell| cell.len() > MAX_BYTES) {
+        if is_blank {
             return;
         }
-        let text = cells.iter().map(|cell| cell.trim()).collect::<Vec<_>>().join(" ");
-        if let (Some(first), Some((middle, place))) = &self.window
-            && *first == text
-            && *middle != text
+        if let (Some(first), Some((middle, place))) = &*window
+            && first == text
+            && middle != text
             && self.between.len() < MAX_ODD
         {
             self.between.push((*place, text.clone()));
         }
-        let last = self.window.1.take();
+        let last = window.1.take();
         match &last {
-            Some((last, _)) if *last == text => self.equal += 1,
+            Some((last, _)) if last == text => self.equal += 1,
             Some(_) => self.others += 1,
             None => {}
         }
-        self.window = (last.map(|(text, _)| text), Some((text, row.number)));
+        let spare = window.0.take().unwrap_or_default();
+        *window = (last.map(|(text, _)| text), Some((std::mem::replace(text, spare), row.number)));
     }
 
     fn out_of_order(&self, roles: &Roles) -> Option<OddRows> {

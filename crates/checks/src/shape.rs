@@ -2,6 +2,7 @@
 
 use sheetport_findings::Code;
 use sheetport_sheet::Cell;
+use sheetport_values::normalize::trimmed;
 
 use super::features::{Feature, Kind, Runs, Shape};
 use super::finding::Finding;
@@ -25,6 +26,8 @@ const MAX_BYTES: usize = 512;
 const MAX_LENGTH: usize = 32;
 /// Number of forms that are kept as examples if a column has more than can be counted.
 const EXAMPLES: usize = 8;
+/// Number of names whose forms are counted, to show the commonest one as an example: those of a first chunk of rows.
+const EXAMPLE_CELLS: u64 = 2048;
 /// Maximum number of different forms to count. A column with more is irregular.
 const MAX_FORMS: usize = 64;
 
@@ -35,11 +38,11 @@ pub(super) struct FormCounts {
     cells: u64,
     /// The number of cells with each of the features of the kind.
     featured: Vec<u64>,
-    /// The number of cells with capital letters alone.
+    /// The number of cells with capital letters alone, of identifiers.
     capitals: u64,
-    /// The number of cells without letters.
+    /// The number of cells without letters, of identifiers.
     letterless: u64,
-    /// The number of cells of each length in characters, up to the longest that is counted.
+    /// The number of identifiers of each length in characters, up to the longest that is counted.
     lengths: [u64; MAX_LENGTH + 1],
     /// In the order of appearance, with the first text of each form.
     forms: Vec<(Runs, String, u64)>,
@@ -52,6 +55,7 @@ pub(super) struct FormCounts {
 /// What the texts of a column have in common, if a few of them lack it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
+    kind: Kind,
     /// Features that all but a few lack.
     rare: Vec<Feature>,
     /// All but a few have one of these forms. Empty if nothing is regular, or all have it.
@@ -82,22 +86,26 @@ impl FormCounts {
             return;
         }
         let text = cell.shown();
-        let text = text.trim();
+        let text = trimmed(&text);
         self.cells += 1;
-        if text.len() > MAX_BYTES {
+        // Names have no form, but some are examples.
+        let may_be_example = self.forms.len() < EXAMPLES && self.cells <= EXAMPLE_CELLS;
+        let is_example = self.kind == Kind::Identifier || may_be_example;
+        if text.len() > MAX_BYTES || !is_example && Feature::are_ruled_out(self.kind, text) {
             return;
         }
         self.shape.set(text);
         self.capitals += u64::from(self.shape.is_capital());
         self.letterless += u64::from(!self.shape.has_letters());
-        if let Some(count) = self.lengths.get_mut(text.chars().count()) {
-            *count += 1;
-        }
         for (feature, count) in self.kind.features().iter().zip(&mut self.featured) {
             *count += u64::from(feature.is_in(&self.shape, text));
         }
-        // Names have no form, but some are examples.
-        if self.kind == Kind::Identifier || self.forms.len() < EXAMPLES {
+        if self.kind == Kind::Identifier
+            && let Some(count) = self.lengths.get_mut(text.chars().count())
+        {
+            *count += 1;
+        }
+        if is_example {
             self.add_form(text);
         }
     }
@@ -150,7 +158,7 @@ impl FormCounts {
         // Of equal counts, the first.
         let commonest = examples.filter(|(_, text, _)| !is_odd(text)).rev().max_by_key(|(_, _, count)| *count);
         let example = commonest.map(|(_, text, _)| text.clone()).unwrap_or_default();
-        Form { rare, common, length, example }
+        Form { kind: self.kind, rare, common, length, example }
     }
 
     /// Returns the length of all but a few of the cells.
@@ -195,8 +203,8 @@ impl Form {
             return None;
         }
         let text = cell.shown();
-        let text = text.trim();
-        if text.len() > MAX_BYTES {
+        let text = trimmed(&text);
+        if text.len() > MAX_BYTES || Feature::are_ruled_out(self.kind, text) {
             return None;
         }
         let mut shape = Shape::default();

@@ -3,6 +3,7 @@
 use sheetport_findings::Code;
 use sheetport_mapping::words::total_rows::is_total;
 use sheetport_sheet::{Cell, Row};
+use sheetport_values::normalize::trimmed;
 
 use super::finding::Finding;
 use super::roles::Roles;
@@ -74,10 +75,14 @@ impl SparseCounts {
 impl Sparse {
     pub(super) fn judge(&self, row: &Row) -> Option<Finding> {
         let lacking = self.filled.iter().filter(|column| row.get(**column).is_blank()).count();
+        // Most rows lack nothing.
+        if lacking < 2 {
+            return None;
+        }
         let cell = row.get(self.key);
         let is_unlike = self.have_digits && !has_digit(&cell) || self.have_no_space && has_space(&cell);
         let is_sum = || row.cells().any(|cell| matches!(cell, Cell::Text(text) if is_total(text)));
-        let is_sparse = lacking > 1 && lacking * 5 >= self.filled.len() * 3;
+        let is_sparse = lacking * 5 >= self.filled.len() * 3;
         (is_sparse && !cell.is_blank() && (is_unlike || is_sum())).then(|| Finding {
             code: Code::UnlikeOthers,
             column: self.key,
@@ -91,11 +96,15 @@ impl Sparse {
 }
 
 fn has_digit(cell: &Cell<'_>) -> bool {
-    cell.shown().contains(char::is_numeric)
+    let text = cell.shown();
+    text.bytes().any(|byte| byte.is_ascii_digit()) || !text.is_ascii() && text.contains(char::is_numeric)
 }
 
 fn has_space(cell: &Cell<'_>) -> bool {
-    cell.shown().trim().contains(char::is_whitespace)
+    let text = cell.shown();
+    let text = trimmed(&text);
+    text.bytes().any(|byte| matches!(byte, b'\t'..=b'\r' | b' '))
+        || !text.is_ascii() && text.contains(char::is_whitespace)
 }
 
 #[cfg(test)]

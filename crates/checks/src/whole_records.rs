@@ -4,6 +4,7 @@
 
 use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
+use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
 use super::finding::Finding;
@@ -256,7 +257,7 @@ impl OddRecord {
 
 /// Returns the hash of a text, and of those before it.
 fn text_hash(row: &Row, column: usize, before: u64) -> u64 {
-    XxHash3_64::oneshot_with_seed(before, row.get(column).shown().trim().as_bytes())
+    XxHash3_64::oneshot_with_seed(before, trimmed(&row.get(column).shown()).as_bytes())
 }
 
 /// Reads a number in any notation: of two separators, the last one is of the decimals, and so is one that stands alone.
@@ -266,7 +267,10 @@ pub(super) fn number(cell: &Cell<'_>) -> Option<f64> {
             Some(*value)
         }
         Cell::Text(text) => {
-            let text = text.trim();
+            let text = trimmed(text);
+            if let Some(number) = short_number(text) {
+                return Some(number);
+            }
             let is_plain =
                 !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','));
             // First, because a text may be long.
@@ -283,6 +287,28 @@ pub(super) fn number(cell: &Cell<'_>) -> Option<f64> {
         }
         _ => None,
     }
+}
+
+/// Reads a number of at most 15 digits with at most one separator, as nearly all are: its digits and its power of ten are exact doubles, and
+/// the quotient of these is the nearest one.
+fn short_number(text: &str) -> Option<f64> {
+    const MAX_BYTES: usize = 15;
+    if text.len() > MAX_BYTES {
+        return None;
+    }
+    let (mut digits, mut power, mut is_behind) = (0_u64, 1_u64, false);
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' => {
+                digits = digits * 10 + u64::from(byte - b'0');
+                power *= if is_behind { 10 } else { 1 };
+            }
+            b'.' | b',' if !is_behind => is_behind = true,
+            _ => return None,
+        }
+    }
+    let has_digits = text.len() > usize::from(is_behind);
+    has_digits.then(|| digits as f64 / power as f64)
 }
 
 #[cfg(test)]

@@ -16,7 +16,30 @@ use super::header_names::loose;
 pub struct TopNames {
     rows: Vec<Vec<Name>>,
     /// The first and the last letter of all names in the forms that are compared.
-    edges: HashSet<(u8, u8)>,
+    edges: Edges,
+}
+
+/// Pairs of letters and digits, a bit for each.
+#[derive(Debug)]
+struct Edges([u64; 26]);
+
+impl Edges {
+    fn place((first, last): (u8, u8)) -> (usize, u64) {
+        let nth = |byte: u8| if byte.is_ascii_digit() { byte - b'0' } else { 10 + (byte - b'a') % 26 };
+        let place = usize::from(nth(first)) * 36 + usize::from(nth(last));
+        (place / 64, 1 << (place % 64))
+    }
+
+    fn of(all: impl Iterator<Item = (u8, u8)>) -> Edges {
+        let mut edges = Edges([0; 26]);
+        all.map(Edges::place).for_each(|(word, bit)| edges.0[word] |= bit);
+        edges
+    }
+
+    fn has(&self, edges: (u8, u8)) -> bool {
+        let (word, bit) = Edges::place(edges);
+        self.0[word] & bit != 0
+    }
 }
 
 /// A cell as the name of a column.
@@ -38,13 +61,13 @@ impl TopNames {
         let names = |row: &Row| row.cells().map(|cell| name(without_mark(&cell.shown()))).collect();
         let rows: Vec<Vec<Name>> = top.iter().map(names).collect();
         let forms = rows.iter().flatten().flat_map(|name| [&name.folded, &name.loose]);
-        TopNames { edges: forms.filter_map(|form| edges(form)).collect(), rows }
+        TopNames { edges: Edges::of(forms.filter_map(|form| edges(form))), rows }
     }
 
     /// Returns the number of columns that the built-in template with this TOML can use at most.
     pub fn usable(&self, source: &str) -> usize {
         // Folding all texts of all templates would take longer than checking a small sheet.
-        let may_be_name = |text: &&str| edges(text).is_none_or(|edges| self.edges.contains(&edges));
+        let may_be_name = |text: &&str| edges(text).is_none_or(|edges| self.edges.has(edges));
         let names = texts(source).filter(may_be_name).flat_map(|text| [folded_header(text), loose(text)]);
         let names: HashSet<String> = names.collect();
         let letters: HashSet<usize> = texts(source).filter_map(column_index).collect();

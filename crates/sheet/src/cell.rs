@@ -67,7 +67,6 @@ pub const STORED_TWICE: &str = "#STORED TWICE";
 
 impl<T> CellOf<T> {
     /// Replaces the text, if any.
-    #[inline]
     pub(super) fn map_text<U>(self, replace: impl FnOnce(T) -> U) -> CellOf<U> {
         match self {
             CellOf::Blank => CellOf::Blank,
@@ -88,7 +87,15 @@ impl<T> CellOf<T> {
 
 impl<'a> Cell<'a> {
     /// Returns the value as text, as a CSV would store it. Numbers have all digits and no exponent; dates are in ISO 8601.
+    #[inline]
     pub fn shown(&self) -> Cow<'a, str> {
+        match *self {
+            Cell::Text(text) => Cow::Borrowed(text),
+            _ => self.written(),
+        }
+    }
+
+    fn written(&self) -> Cow<'a, str> {
         match *self {
             Cell::Blank => Cow::Borrowed(""),
             Cell::Text(text) | Cell::Error(text) | Cell::Formatted(_, text) => Cow::Borrowed(text),
@@ -114,10 +121,11 @@ impl<'a> Cell<'a> {
     }
 
     /// Returns true for blank cells and for text of only white space.
+    #[inline]
     pub fn is_blank(&self) -> bool {
         match self {
             Cell::Blank => true,
-            Cell::Text(text) => text.chars().all(char::is_whitespace),
+            Cell::Text(text) => !matches!(text.as_bytes(), [b'!'..=b'~', ..]) && text.trim_start().is_empty(),
             _ => false,
         }
     }

@@ -117,6 +117,11 @@ impl Row {
         Some(Shown { text: &self.text[start..end], is_certain })
     }
 
+    /// Whether all cells display the texts of their values, in one setting.
+    pub fn is_plain(&self) -> bool {
+        self.shown.is_empty() && self.parts.is_empty()
+    }
+
     /// Returns the displayed texts with their columns.
     pub(super) fn all_shown(&self) -> impl Iterator<Item = (usize, Shown<'_>)> {
         (0..self.shown.len()).filter_map(|column| Some((column, self.shown(column)?)))
@@ -182,12 +187,17 @@ impl Row {
 
     #[inline]
     pub fn get(&self, index: usize) -> Cell<'_> {
-        self.slots.get(index).map_or(Cell::Blank, |slot| self.cell(*slot))
+        match self.slots.get(index) {
+            None | Some(Slot::Blank) => Cell::Blank,
+            // Nearly all cells of text files.
+            Some(Slot::Text((start, end))) => Cell::Text(&self.text[*start..*end]),
+            Some(slot) => self.cell(*slot),
+        }
     }
 
     #[inline]
     pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell<'_>> {
-        self.slots.iter().map(|slot| self.cell(*slot))
+        (0..self.slots.len()).map(|index| self.get(index))
     }
 
     pub fn len(&self) -> usize {
@@ -228,7 +238,6 @@ impl Row {
         }
     }
 
-    #[inline]
     fn cell(&self, slot: Slot) -> Cell<'_> {
         slot.map_text(|(start, end)| &self.text[start..end])
     }

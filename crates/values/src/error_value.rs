@@ -14,6 +14,9 @@ const MIN_SIGNS: usize = 3;
 
 /// Returns whether a text is the error of a formula, such as `#N/A` or `Err:502`.
 pub fn is_error(text: &str) -> bool {
+    if !may_begin(text, b'#') && !may_begin(text, b'E') {
+        return false;
+    }
     let text = text.trim_start();
     match text.strip_prefix("Err:") {
         Some(number) => number.trim_end().len() == 3 && number.trim_end().bytes().all(|byte| byte.is_ascii_digit()),
@@ -23,12 +26,20 @@ pub fn is_error(text: &str) -> bool {
 
 /// Returns whether a program wrote a text in place of a value that it could not show: `########` or `Loading...`.
 pub fn is_stand_in(text: &str) -> bool {
+    if !may_begin(text, b'#') && !may_begin(text, b'L') {
+        return false;
+    }
     let text = text.trim_start();
     match text.as_bytes().first() {
         Some(b'#') => text.trim_end().len() >= MIN_SIGNS && text.trim_end().bytes().all(|byte| byte == b'#'),
         Some(b'L') => PENDING.contains(&text.trim_end()),
         _ => false,
     }
+}
+
+/// Whether a text begins with a character, or with white space in front of it.
+fn may_begin(text: &str, byte: u8) -> bool {
+    text.as_bytes().first().is_some_and(|first| *first == byte || !matches!(first, b'!'..=b'~'))
 }
 
 #[cfg(test)]

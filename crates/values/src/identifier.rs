@@ -7,6 +7,9 @@ use regex::Regex;
 use serde::Deserialize;
 use sheetport_files::visible::has_no_width;
 
+use crate::initials::Initials;
+use crate::normalize::trimmed;
+
 /// The kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
@@ -104,6 +107,19 @@ impl Damage {
     }
 }
 
+/// Lists of words with their first characters.
+struct Lists {
+    examples: Initials,
+    ditto: Initials,
+    booleans: Initials,
+}
+
+static INITIALS: LazyLock<Lists> = LazyLock::new(|| Lists {
+    examples: Initials::of(&WORDS.examples, true),
+    ditto: Initials::of(&WORDS.ditto, true),
+    booleans: Initials::of(&WORDS.booleans, false),
+});
+
 /// `identifier.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,15 +159,15 @@ static CALCULATED: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+[.,]\d{8,}$"))
 
 /// Returns whether a text stands for the value of the row above.
 pub fn is_ditto(text: &str) -> bool {
-    let text = text.trim();
-    WORDS.ditto.iter().any(|word| word.eq_ignore_ascii_case(text))
+    let text = trimmed(text);
+    INITIALS.ditto.has(text) && WORDS.ditto.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Returns whether a text is true or false as programs write them. `yes` and `false` in other letters may be names.
 pub fn is_boolean(text: &str) -> bool {
     const MAX_BYTES: usize = 12;
-    let text = text.trim();
-    text.len() <= MAX_BYTES && WORDS.booleans.iter().any(|word| word == text)
+    let text = trimmed(text);
+    text.len() <= MAX_BYTES && INITIALS.booleans.has(text) && WORDS.booleans.iter().any(|word| word == text)
 }
 
 /// Detects a text that is no name whatever the other names look like: a word for a missing value, an example of a form, signs alone, or a
@@ -159,7 +175,7 @@ pub fn is_boolean(text: &str) -> bool {
 pub fn stand_in(text: &str) -> Option<Damage> {
     /// Longer than the longest word for a missing value, and than an example of a form.
     const MAX_BYTES: usize = 40;
-    let text = text.trim();
+    let text = trimmed(text);
     if text.starts_with('=') && text.chars().nth(1).is_some_and(|c| !c.is_whitespace()) {
         return Some(Damage::Formula);
     }
@@ -174,9 +190,16 @@ pub fn stand_in(text: &str) -> Option<Damage> {
     if text.chars().all(|c| c.is_ascii_punctuation() || c.is_whitespace() || DASHES.contains(&c)) {
         return Some(Damage::Placeholder);
     }
+    // No word for a missing value has a digit.
+    let may_be_word = !text.bytes().any(|byte| byte.is_ascii_digit());
+    // A capital letter of another alphabet may have a small one of ASCII.
+    let may_be_example = INITIALS.examples.has(text) || !text.starts_with(|c: char| c.is_ascii());
+    if !may_be_word && !may_be_example {
+        return None;
+    }
     let lower = text.to_lowercase();
-    let is_example = || WORDS.examples.iter().any(|start| lower.starts_with(start.as_str()));
-    (WORDS.placeholders.contains(&lower) || is_example()).then_some(Damage::Placeholder)
+    let is_example = || may_be_example && WORDS.examples.iter().any(|start| lower.starts_with(start.as_str()));
+    (may_be_word && WORDS.placeholders.contains(&lower) || is_example()).then_some(Damage::Placeholder)
 }
 
 /// Dashes of typesetters.
@@ -184,11 +207,27 @@ const DASHES: [char; 4] = ['\u{2013}', '\u{2014}', '\u{2212}', '\u{2026}'];
 
 /// Detects damage in a text.
 pub fn damage(text: &str) -> Option<Damage> {
-    const MAX_BYTES: usize = 24;
-    let text = text.trim();
+    let text = trimmed(text);
     if text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
+    match is_code(text) {
+        true => damage_by_program(text),
+        false => damage_of_text(text).or_else(|| damage_by_program(text)),
+    }
+}
+
+/// Whether a text consists of letters, digits and dashes of ASCII, with a digit: it is none of the words, which have none, and has no signs.
+fn is_code(text: &str) -> bool {
+    let mut has_digit = false;
+    text.bytes().all(|byte| {
+        has_digit |= byte.is_ascii_digit();
+        byte.is_ascii_alphanumeric() || byte == b'-'
+    }) && has_digit
+}
+
+/// Detects characters that nobody sees, and words and texts that are no identifiers.
+fn damage_of_text(text: &str) -> Option<Damage> {
     if text.chars().any(|c| c.is_control() && !c.is_whitespace() || has_no_width(c)) {
         return Some(Damage::Invisible);
     }
@@ -207,6 +246,12 @@ pub fn damage(text: &str) -> Option<Damage> {
     if text.len() > 2 && text.starts_with('"') && text.ends_with('"') {
         return Some(Damage::Quoted);
     }
+    None
+}
+
+/// Detects what a program has made of another text.
+fn damage_by_program(text: &str) -> Option<Damage> {
+    const MAX_BYTES: usize = 24;
     // All patterns need a digit.
     if text.len() > MAX_BYTES || !text.bytes().any(|b| b.is_ascii_digit()) {
         return None;
@@ -254,7 +299,7 @@ const POSSIBLE_SEPARATORS: [char; 2] = ['.', ' '];
 /// Returns the digits of a text that may be a number with group separators, such as `1.001`. A workbook of the same sheet
 /// contains them without separators.
 pub fn ungrouped(text: &str) -> Option<String> {
-    let text = text.trim();
+    let text = trimmed(text);
     let is_number = is_grouped(text, &POSSIBLE_SEPARATORS) && !text.contains(char::is_alphabetic);
     is_number.then(|| text.replace(POSSIBLE_SEPARATORS, ""))
 }
@@ -280,7 +325,7 @@ pub enum NumberForm {
 
 /// Returns the only number within the text of an identifier. `None` without surrounding text, or with other marks in the number.
 pub fn embedded_number(text: &str) -> Option<EmbeddedNumber<'_>> {
-    let text = text.trim();
+    let text = trimmed(text);
     let start = text.find(|c: char| c.is_ascii_digit())?;
     let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
     let (before, number, after) = (&text[..start], &text[start..end], &text[end..]);
@@ -336,7 +381,26 @@ fn regex(pattern: &str) -> Regex {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
     use super::*;
+
+    #[test]
+    fn no_word_has_a_digit_and_examples_of_ascii_have_a_space() {
+        let has_digit = |word: &String| word.bytes().any(|byte| byte.is_ascii_digit());
+        let words = WORDS.placeholders.iter().chain(&WORDS.ditto).chain(&WORDS.booleans).chain(&WORDS.examples);
+        assert_eq!(words.filter(|word| has_digit(word)).count(), 0, "texts with digits are not compared with them");
+        assert!(WORDS.examples.iter().all(|word| !word.is_ascii() || word.contains(' ')), "nor are codes");
+    }
+
+    proptest! {
+        #[test]
+        fn codes_are_none_of_the_words(text in "[A-Za-z0-9-]{1,12}") {
+            if is_code(&text) && !text.bytes().all(|byte| byte.is_ascii_digit()) {
+                prop_assert_eq!(damage_of_text(&text), None);
+            }
+        }
+    }
 
     #[test]
     fn damaged_identifiers_are_recognized() {

@@ -22,6 +22,7 @@ pub mod date;
 pub mod decimal;
 pub mod error_value;
 pub mod identifier;
+mod initials;
 pub mod locale;
 pub mod normalize;
 pub mod number;

@@ -24,6 +24,14 @@ pub(super) fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || has_no_width(c))
 }
 
+/// Trims white space like `str::trim`, which decodes characters from both ends even if there is nothing to trim.
+#[inline]
+pub fn trimmed(text: &str) -> &str {
+    let is_plain = |byte: Option<&u8>| matches!(byte, Some(b'!'..=b'~'));
+    let bytes = text.as_bytes();
+    if is_plain(bytes.first()) && is_plain(bytes.last()) { text } else { text.trim() }
+}
+
 fn ascii_equivalent(c: char) -> Option<char> {
     let offset = |from: u32, to: char| char::from_u32(u32::from(c) - from + u32::from(to));
     match c {
@@ -47,6 +55,13 @@ mod tests {
         assert_eq!(to_ascii("۲۰۲۵"), "2025");
         for text in ["", "plain", "größer", "円", "月"] {
             assert!(matches!(to_ascii(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn white_space_is_trimmed() {
+        for text in ["", " ", "a", "ab", " a", "b ", "\u{a0}a b\u{3000}", "ä", "ö b", "\u{7f}a\u{7f}", "~!"] {
+            assert_eq!(trimmed(text), text.trim());
         }
     }
 

@@ -1,9 +1,8 @@
 //! Prices below the cost beside them. One among many is a mistake of its row; many are exchanged columns, or one that was sorted alone.
 
 use sheetport_findings::Code;
-use sheetport_sheet::Row;
 
-use super::numbers::{Notations, Table};
+use super::numbers::{RowNumbers, Table};
 use crate::finding::Finding;
 use crate::roles::Roles;
 
@@ -60,19 +59,18 @@ fn are_single_exchanges(compared: &[(f64, f64)]) -> bool {
 }
 
 impl Margin {
-    pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
-        let (price, cost) = (notations.number(self.price, row)?.value, notations.number(self.cost, row)?.value);
+    pub(super) fn judge(&self, roles: &Roles, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let (price, cost) = (numbers.number(self.price)?.value, numbers.number(self.cost)?.value);
         let is_odd =
             cost > 0.0 && price < cost && if price > 0.0 { self.are_few } else { self.is_one_free && price == 0.0 };
         if self.many.is_none() && !is_odd {
             return None;
         }
-        let shown = |column: usize| row.get(column).shown().trim().to_owned();
         let name = roles.name_of(self.cost);
         let (code, message, remedy) = match self.many {
             None => (
                 Code::UnlikeOthers,
-                format!("is below '{name}', {}, unlike the others", shown(self.cost)),
+                format!("is below '{name}', {}, unlike the others", numbers.shown(self.cost)),
                 "correct the cell that is wrong; if both are right, send the row with --accept unlike-others",
             ),
             Some((below, all)) => (
@@ -86,7 +84,7 @@ impl Margin {
             code,
             column: self.price,
             field: PRICE,
-            value: shown(self.price),
+            value: numbers.shown(self.price),
             message,
             remedy: remedy.to_owned(),
             is_warning: false,
@@ -96,6 +94,8 @@ impl Margin {
 
 #[cfg(test)]
 mod tests {
+    use sheetport_sheet::Row;
+
     use super::super::numbers::of_pairs;
     use super::*;
     use crate::roles::{Meaning, Quantity};
@@ -107,8 +107,12 @@ mod tests {
         let roles = Roles { numbers, names: vec!["Price".to_owned(), "Cost".to_owned()], ..Roles::default() };
         let (rows, notations, table) = of_pairs(pairs);
         let Some(margin) = margin(&roles, &table) else { return Vec::new() };
-        let is_below = |row: &&Row| margin.judge(&roles, &notations, row).is_some();
-        rows.iter().filter(is_below).filter_map(|row| notations.number(0, row)).map(|price| price.value).collect()
+        let is_below = |row: &&Row| margin.judge(&roles, &notations.of_row(row)).is_some();
+        rows.iter()
+            .filter(is_below)
+            .filter_map(|row| notations.of_row(row).number(0))
+            .map(|price| price.value)
+            .collect()
     }
 
     #[test]

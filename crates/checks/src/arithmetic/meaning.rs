@@ -3,9 +3,8 @@
 use sheetport_documents::write::quoted;
 use sheetport_findings::Code;
 use sheetport_mapping::language::row_value;
-use sheetport_sheet::Row;
 
-use super::numbers::Notations;
+use super::numbers::RowNumbers;
 use super::relation::{Relation, Rule};
 use super::search::RecordSum;
 use crate::finding::Finding;
@@ -86,14 +85,14 @@ fn contradicted(roles: &Roles, column: usize, quantity: Quantity, relation: &Rel
 
 impl Contradiction {
     /// Returns the finding about a row whose numbers show the contradiction.
-    pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
-        let own = notations.number(self.column, row)?;
+    pub(super) fn judge(&self, roles: &Roles, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let own = numbers.number(self.column)?;
         if own.value == 0.0 {
             return None;
         }
         let calculation = match &self.relation {
             Some(relation) => {
-                let (of, result) = relation.numbers(notations, row)?;
+                let (of, result) = relation.numbers(numbers)?;
                 if !relation.holds(&of, result) {
                     return None;
                 }
@@ -106,10 +105,10 @@ impl Contradiction {
                 if is_right {
                     return None;
                 }
-                relation.shown(row, row.get(relation.result).shown().trim())
+                relation.shown(numbers, &numbers.shown(relation.result))
             }
             None => {
-                let count = notations.number(count_column(roles)?, row)?;
+                let count = numbers.number(count_column(roles)?)?;
                 if count.value == 1.0 {
                     return None;
                 }
@@ -143,7 +142,7 @@ impl Contradiction {
             code: Code::OtherMeaning,
             column: self.column,
             field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
+            value: numbers.shown(self.column),
             message,
             remedy,
             is_warning: false,

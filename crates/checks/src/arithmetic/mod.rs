@@ -119,10 +119,11 @@ impl Calculations {
     pub(super) fn tried(&self, column: usize, row: &Row) -> Vec<(usize, bool, String)> {
         let of_column =
             self.relations.iter().enumerate().filter(|(_, relation)| relation.columns().any(|it| it == column));
+        let numbers = self.notations.of_row(row);
         let tried = of_column.filter_map(|(place, relation)| {
-            let (of, result) = relation.numbers(&self.notations, row)?;
+            let (of, result) = relation.numbers(&numbers)?;
             let values: Vec<f64> = of.iter().map(|number| number.value).collect();
-            let shown = || relation.shown(row, row.get(relation.result).shown().trim());
+            let shown = || relation.shown(&numbers, &numbers.shown(relation.result));
             let says_something = relation.rule.is_informative(&values, result.value);
             says_something.then(|| (place, relation.holds(&of, result), shown()))
         });
@@ -131,22 +132,23 @@ impl Calculations {
 
     /// Adds what the arithmetic of a row contradicts.
     pub(super) fn judge(&self, roles: &Roles, row: &Row, found: &mut Vec<Finding>) {
+        let numbers = &self.notations.of_row(row);
         for contradiction in &self.contradictions {
-            found.extend(contradiction.judge(roles, &self.notations, row));
+            found.extend(contradiction.judge(roles, numbers));
         }
-        found.extend(self.rates.iter().filter_map(|rates| rates.judge(&self.notations, row)));
+        found.extend(self.rates.iter().filter_map(|rates| rates.judge(numbers)));
         let is_contradicted =
             |column: usize| self.contradictions.iter().any(|contradiction| contradiction.column == column);
-        let broken = self.relations.iter().find_map(|relation| relation.broken(roles, &self.notations, row));
+        let broken = self.relations.iter().find_map(|relation| relation.broken(roles, numbers));
         found.extend(broken.filter(|finding| !is_contradicted(finding.column)));
-        found.extend(self.proportions.iter().find_map(|proportion| proportion.judge(roles, &self.notations, row)));
-        found.extend(self.usual.iter().find_map(|usual| usual.judge(roles, &self.notations, row)));
-        let below = self.margin.iter().filter_map(|margin| margin.judge(roles, &self.notations, row));
+        found.extend(self.proportions.iter().find_map(|proportion| proportion.judge(roles, numbers)));
+        found.extend(self.usual.iter().find_map(|usual| usual.judge(roles, numbers)));
+        let below = self.margin.iter().filter_map(|margin| margin.judge(roles, numbers));
         let below: Vec<Finding> = below.filter(|it| !found.iter().any(|known| known.column == it.column)).collect();
         found.extend(below);
         // A calculation that holds confirms a large number.
         let is_confirmed = |column: usize| self.tried(column, row).iter().any(|(_, holds, _)| *holds);
-        let large = self.bounds.iter().filter_map(|bound| bound.judge(&self.notations, row));
+        let large = self.bounds.iter().filter_map(|bound| bound.judge(numbers));
         found.extend(large.filter(|finding| !is_confirmed(finding.column)));
     }
 }

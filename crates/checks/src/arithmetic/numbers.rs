@@ -1,7 +1,10 @@
 //! Numbers of cells for arithmetic: their value and their number of decimals.
 
+use std::cell::RefCell;
+
 use sheetport_sheet::{Cell, Row};
-use sheetport_values::decimal::Decimal;
+use sheetport_values::decimal::{self, Decimal};
+use sheetport_values::normalize::trimmed;
 use sheetport_values::number::style::{ColumnStyle, Surroundings, common_decimal};
 use sheetport_values::number::{Notation, from_f64, parse_in};
 
@@ -54,13 +57,24 @@ pub(super) struct Exact {
 
 impl Exact {
     fn of(number: Decimal) -> Exact {
-        let plain = number.normalize();
-        let digits = plain.mantissa().unsigned_abs().checked_ilog10().map_or(0, |log| log + 1);
-        let trailing = (0..digits).take_while(|n| plain.mantissa() % 10_i128.pow(n + 1) == 0).count();
-        let trailing = u32::try_from(trailing).unwrap_or(0);
-        // Decimals of up to 28 digits are finite doubles.
-        let value = number.to_string().parse().unwrap_or(f64::NAN);
-        Exact { value, decimals: number.scale(), digits: digits - trailing }
+        let (mut digits, mut trailing, mut rest) = (0, 0, number.mantissa().unsigned_abs());
+        while rest > 0 {
+            // Most numbers have few digits, and divisions of wide ones are slow.
+            let digit = match u64::try_from(rest) {
+                Ok(short) => {
+                    rest = u128::from(short / 10);
+                    short % 10
+                }
+                Err(_) => {
+                    let digit = rest % 10;
+                    rest /= 10;
+                    digit as u64
+                }
+            };
+            digits += 1;
+            trailing += u32::from(digit == 0 && trailing + 1 == digits);
+        }
+        Exact { value: decimal::to_f64(number), decimals: number.scale(), digits: digits - trailing }
     }
 }
 
@@ -175,17 +189,51 @@ impl Notations {
     fn read(&self, column: usize, cell: &Raw) -> Option<Exact> {
         match cell {
             Raw::Number(number) => Some(*number),
-            Raw::Text(text) if text.bytes().any(|byte| byte.is_ascii_digit()) => {
-                let (_, style) = self.0.iter().find(|(known, _)| *known == column)?;
-                let parsed = parse_in(text, Notation::Column { locale: None, style }).ok()?;
-                Some(Exact::of(parsed.number)).filter(|number| number.value.is_finite())
-            }
-            _ => None,
+            Raw::Text(text) => self.read_text(column, text),
+            Raw::Blank | Raw::Other => None,
         }
     }
 
-    /// Returns the number in a column of a row.
-    pub(super) fn number(&self, column: usize, row: &Row) -> Option<Exact> {
-        self.read(column, &Raw::of(&row.get(column)))
+    fn read_text(&self, column: usize, text: &str) -> Option<Exact> {
+        if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let (_, style) = self.0.iter().find(|(known, _)| *known == column)?;
+        let parsed = parse_in(text, Notation::Column { locale: None, style }).ok()?;
+        Some(Exact::of(parsed.number)).filter(|number| number.value.is_finite())
+    }
+
+    /// Returns the numbers of a row, each of which is read once.
+    pub(super) fn of_row<'r>(&'r self, row: &'r Row) -> RowNumbers<'r> {
+        RowNumbers { notations: self, row, read: RefCell::default() }
+    }
+}
+
+/// The numbers of a row.
+pub(super) struct RowNumbers<'r> {
+    notations: &'r Notations,
+    pub(super) row: &'r Row,
+    /// What was read so far, by column.
+    read: RefCell<Vec<(usize, Option<Exact>)>>,
+}
+
+impl RowNumbers<'_> {
+    /// Returns the number in a column.
+    pub(super) fn number(&self, column: usize) -> Option<Exact> {
+        let mut read = self.read.borrow_mut();
+        if let Some((_, number)) = read.iter().find(|(known, _)| *known == column) {
+            return *number;
+        }
+        let number = match self.row.get(column) {
+            Cell::Text(text) if text.len() <= MAX_BYTES => self.notations.read_text(column, trimmed(text)),
+            cell => self.notations.read(column, &Raw::of(&cell)),
+        };
+        read.push((column, number));
+        number
+    }
+
+    /// Returns the text of a cell, for messages.
+    pub(super) fn shown(&self, column: usize) -> String {
+        self.row.get(column).shown().trim().to_owned()
     }
 }

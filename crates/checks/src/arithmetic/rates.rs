@@ -1,9 +1,8 @@
 //! Rates of a tax written in two ways: 19 and 0.19.
 
 use sheetport_findings::Code;
-use sheetport_sheet::Row;
 
-use super::numbers::{Notations, Table};
+use super::numbers::{RowNumbers, Table};
 use crate::finding::Finding;
 use crate::roles::{Meaning, Roles};
 
@@ -40,9 +39,12 @@ fn whole(value: f64, values: &[f64]) -> Option<f64> {
 }
 
 impl Rates {
-    pub(super) fn judge(&self, notations: &Notations, row: &Row) -> Option<Finding> {
-        let shown = row.get(self.column).shown().trim().to_owned();
-        let rate = whole(notations.number(self.column, row)?.value, &self.values).filter(|_| !shown.contains('%'))?;
+    pub(super) fn judge(&self, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let rate = whole(numbers.number(self.column)?.value, &self.values)?;
+        let shown = numbers.shown(self.column);
+        if shown.contains('%') {
+            return None;
+        }
         Some(Finding {
             code: Code::PercentSign,
             column: self.column,

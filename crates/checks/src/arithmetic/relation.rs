@@ -1,9 +1,8 @@
 //! A relation between the numbers of a row.
 
 use sheetport_findings::Code;
-use sheetport_sheet::Row;
 
-use super::numbers::{Exact, Notations};
+use super::numbers::{Exact, RowNumbers};
 use crate::finding::Finding;
 use crate::roles::Roles;
 
@@ -106,9 +105,9 @@ impl Relation {
     }
 
     /// Returns the numbers of a row and their result, if all are there.
-    pub(super) fn numbers(&self, notations: &Notations, row: &Row) -> Option<(Vec<Exact>, Exact)> {
-        let of: Option<Vec<Exact>> = self.of.iter().map(|column| notations.number(*column, row)).collect();
-        Some((of?, notations.number(self.result, row)?))
+    pub(super) fn numbers(&self, numbers: &RowNumbers<'_>) -> Option<(Vec<Exact>, Exact)> {
+        let of: Option<Vec<Exact>> = self.of.iter().map(|column| numbers.number(*column)).collect();
+        Some((of?, numbers.number(self.result)?))
     }
 
     pub(super) fn holds(&self, of: &[Exact], result: Exact) -> bool {
@@ -117,8 +116,8 @@ impl Relation {
     }
 
     /// Returns the calculation of a row for messages: `2 × 5.00 = 10.00`.
-    pub(super) fn shown(&self, row: &Row, result: &str) -> String {
-        let cell = |nth: usize| row.get(self.of[nth]).shown().trim().to_owned();
+    pub(super) fn shown(&self, numbers: &RowNumbers<'_>, result: &str) -> String {
+        let cell = |nth: usize| numbers.shown(self.of[nth]);
         let (a, b) = (cell(0), cell(1));
         let left = match self.rule {
             Rule::Product => format!("{a} × {b}"),
@@ -136,8 +135,8 @@ impl Relation {
     }
 
     /// Returns the finding about a row that breaks the relation, at the cell that the template reads.
-    pub(super) fn broken(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
-        let (of, result) = self.numbers(notations, row)?;
+    pub(super) fn broken(&self, roles: &Roles, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let (of, result) = self.numbers(numbers)?;
         let values: Vec<f64> = of.iter().map(|number| number.value).collect();
         // A discount of zero is no mistake, but a price of zero may be a gift.
         if !self.rule.is_informative(&values, result.value) || self.holds(&of, result) {
@@ -152,16 +151,16 @@ impl Relation {
         let decimals = usize::try_from(result.decimals).unwrap_or(2);
         let expected = format!("{:.decimals$}", self.rule.compute(&values));
         let header = roles.name_of(self.result);
-        let written = row.get(self.result).shown().trim().to_owned();
+        let written = numbers.shown(self.result);
         Some(Finding {
             code: Code::DoesNotAddUp,
             column,
             field: quantity.field,
-            value: row.get(column).shown().trim().to_owned(),
+            value: numbers.shown(column),
             message: "does not add up, unlike in the other rows".to_owned(),
             remedy: format!(
                 "{}, but '{header}' has {written}: correct the cell that is wrong",
-                self.shown(row, &expected)
+                self.shown(numbers, &expected)
             ),
             is_warning: false,
         })

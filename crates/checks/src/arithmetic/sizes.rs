@@ -2,9 +2,8 @@
 //! their column.
 
 use sheetport_findings::Code;
-use sheetport_sheet::Row;
 
-use super::numbers::{Column, Exact, Notations, Table};
+use super::numbers::{Column, Exact, RowNumbers, Table};
 use crate::finding::Finding;
 use crate::roles::{Meaning, Quantity, Roles};
 
@@ -151,13 +150,12 @@ impl Proportion {
         }
     }
 
-    pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
-        let (price, other) = (notations.number(self.column, row)?, notations.number(self.other, row)?);
+    pub(super) fn judge(&self, roles: &Roles, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let (price, other) = (numbers.number(self.column)?, numbers.number(self.other)?);
         if price.value <= 0.0 || other.value <= 0.0 || self.holds(price, other) {
             return None;
         }
-        let shown = |column: usize| row.get(column).shown().trim().to_owned();
-        let (name, beside) = (roles.name_of(self.other), shown(self.other));
+        let (name, beside) = (roles.name_of(self.other), numbers.shown(self.other));
         let times = |factor: f64| format!("{}", (factor * 1e4).round() / 1e4);
         let (code, message, remedy) = match self.deviation {
             None => {
@@ -168,7 +166,10 @@ impl Proportion {
                 (
                     Code::DoesNotAddUp,
                     "does not add up, unlike in the other rows".to_owned(),
-                    format!("{calculation}, but '{header}' has {}: correct the cell that is wrong", shown(self.column)),
+                    format!(
+                        "{calculation}, but '{header}' has {}: correct the cell that is wrong",
+                        numbers.shown(self.column)
+                    ),
                 )
             }
             Some(_) => (
@@ -185,7 +186,7 @@ impl Proportion {
             code,
             column: self.column,
             field: self.field,
-            value: shown(self.column),
+            value: numbers.shown(self.column),
             message,
             remedy,
             is_warning: false,
@@ -194,13 +195,13 @@ impl Proportion {
 }
 
 impl Bound {
-    pub(super) fn judge(&self, notations: &Notations, row: &Row) -> Option<Finding> {
-        let number = notations.number(self.column, row)?;
+    pub(super) fn judge(&self, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let number = numbers.number(self.column)?;
         (number.value.abs() >= self.bound).then(|| Finding {
             code: Code::UnlikeOthers,
             column: self.column,
             field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
+            value: numbers.shown(self.column),
             message: "is many times as large as all others of the column".to_owned(),
             remedy: match self.is_price && !stands_for_another(number) {
                 true => "it is sent as it is; correct it if it is wrong".to_owned(),
@@ -249,6 +250,8 @@ fn exact_factor(pairs: &[(Exact, Exact)], usual: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use sheetport_sheet::Row;
+
     use super::super::numbers::of_pairs;
     use super::*;
 
@@ -260,9 +263,9 @@ mod tests {
         let roles = Roles { are_judged: true, numbers, names, ..Roles::default() };
         let (rows, notations, table) = of_pairs(pairs);
         let (proportions, bounds) = (proportions(&roles, &table), bounds(&roles, &table));
-        let odd = |row: &&Row| proportions.iter().any(|it| it.judge(&roles, &notations, row).is_some());
-        let large = |row: &&Row| bounds.iter().any(|it| it.judge(&notations, row).is_some());
-        let price = |row: &Row| notations.number(0, row).map_or(0.0, |number| number.value);
+        let odd = |row: &&Row| proportions.iter().any(|it| it.judge(&roles, &notations.of_row(row)).is_some());
+        let large = |row: &&Row| bounds.iter().any(|it| it.judge(&notations.of_row(row)).is_some());
+        let price = |row: &Row| notations.of_row(row).number(0).map_or(0.0, |number| number.value);
         (rows.iter().filter(odd).map(price).collect(), rows.iter().filter(large).map(price).collect())
     }
 

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use sheetport_findings::Code;
-use sheetport_sheet::Row;
 
-use super::numbers::{Cells, Exact, Notations, Table};
+use super::numbers::{Cells, Exact, RowNumbers, Table};
 use crate::finding::Finding;
 use crate::roles::{Meaning, Roles};
 
@@ -79,11 +78,11 @@ fn is_odd(price: f64, units: Option<f64>, usual: f64) -> bool {
 }
 
 impl Usual {
-    pub(super) fn judge(&self, roles: &Roles, notations: &Notations, row: &Row) -> Option<Finding> {
-        let cell = row.get(self.item);
+    pub(super) fn judge(&self, roles: &Roles, numbers: &RowNumbers<'_>) -> Option<Finding> {
+        let cell = numbers.row.get(self.item);
         let shown = cell.shown();
         let (item, usual) = self.prices.iter().find(|(item, _)| item == shown.trim())?;
-        let number = |column: usize| notations.number(column, row).map(|Exact { value, .. }| value);
+        let number = |column: usize| numbers.number(column).map(|Exact { value, .. }| value);
         let price = number(self.column).filter(|price| *price > 0.0)?;
         if !is_odd(price, self.units.and_then(number), *usual) {
             return None;
@@ -93,7 +92,7 @@ impl Usual {
             code: Code::UnlikeOthers,
             column: self.column,
             field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
+            value: numbers.shown(self.column),
             message: format!("is not the price of '{item}' under {name} in the other rows, which is about {usual:.2}"),
             remedy: "correct the cell that is wrong; if both are right, send the row with --accept unlike-others"
                 .to_owned(),
@@ -104,8 +103,9 @@ impl Usual {
 
 #[cfg(test)]
 mod tests {
-    use sheetport_sheet::Cell;
+    use sheetport_sheet::{Cell, Row};
 
+    use super::super::numbers::Notations;
     use super::*;
     use crate::features::Kind;
     use crate::roles::{Formed, Quantity};
@@ -131,8 +131,12 @@ mod tests {
         let cells: Vec<Cells> = rows.iter().map(|row| Cells::of(row, &[1, 2], &[0])).collect();
         let notations = Notations::of(&[1, 2], &cells);
         let usual = usual(&roles, &notations.table(&[1, 2], &cells), &cells, &[0]);
-        let is_odd = |row: &&Row| usual.iter().any(|it| it.judge(&roles, &notations, row).is_some());
-        rows.iter().filter(is_odd).filter_map(|row| notations.number(2, row)).map(|number| number.value).collect()
+        let is_odd = |row: &&Row| usual.iter().any(|it| it.judge(&roles, &notations.of_row(row)).is_some());
+        rows.iter()
+            .filter(is_odd)
+            .filter_map(|row| notations.of_row(row).number(2))
+            .map(|number| number.value)
+            .collect()
     }
 
     #[test]

@@ -1,18 +1,17 @@
 //! Conversion of a value to JSON of the field's type.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
-
 use sheetport_documents::nearest;
 use sheetport_records::JsonType;
 use sheetport_values::budget::Budget;
 use sheetport_values::currency::{Currency, CurrencyMark};
 use sheetport_values::date::{self, Detected};
 use sheetport_values::decimal::{self, Decimal};
+use sheetport_values::normalize::trimmed;
 use sheetport_values::number::style::ColumnStyle;
 use sheetport_values::number::{self, Notation, NumberError, Percent, literal};
 use sheetport_values::pattern;
 use sheetport_values::{boolean, identifier};
+use std::borrow::Cow;
 
 use super::super::model::{Damaged, FieldRule, Otherwise, Split, Translate};
 use super::super::problem::{Cause, excerpt};
@@ -224,7 +223,7 @@ impl Conversion<'_> {
             damage.map_or(Ok(()), |damage| Err(Cause::Damaged(damage)))?;
         }
         let text = value.text();
-        let text = if self.rule.trim { text.trim() } else { &text };
+        let text = if self.rule.trim { trimmed(&text) } else { &text };
         let names_something = self.rule.is_name || self.rule.field.is_label();
         if names_something
             && !accepts
@@ -315,7 +314,7 @@ impl Conversion<'_> {
             number = decimal::to_integer(number).ok_or(Cause::NotANumber(NumberError::NotWhole))?;
         }
         let start = out.len();
-        write!(out, "{number}").expect("writing to memory succeeds");
+        decimal::write(number, out);
         self.rule.checks.number(number, &out[start..])
     }
 

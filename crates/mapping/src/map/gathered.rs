@@ -1,10 +1,5 @@
 //! What one or several rows give to a record: values as JSON, each with its rule and row.
 
-use std::fmt;
-
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use sheetport_values::currency::CurrencyMark;
 
 use super::super::model::{Severity, Template};
@@ -130,7 +125,7 @@ impl Gathered {
 
     /// Returns the number of lines.
     pub fn line_count(&self) -> u64 {
-        serde_json::from_str::<Vec<IgnoredAny>>(&["[", &self.lines, "]"].concat()).map_or(0, |lines| lines.len() as u64)
+        self.visit_lines(&mut |_, _| {})
     }
 
     /// Assigns the values from `start` to a rule.
@@ -192,7 +187,10 @@ impl Gathered {
     }
 
     pub(super) fn value(&self, rule: usize) -> FieldValue<'_> {
-        match self.fields.iter().find(|piece| piece.rule == narrow(rule)) {
+        // Most rows have a value for each rule.
+        let is_of_rule = |piece: &&Piece| piece.rule == narrow(rule);
+        let piece = self.fields.get(rule).filter(is_of_rule).or_else(|| self.fields.iter().find(is_of_rule));
+        match piece {
             None => FieldValue::Absent,
             Some(piece) => self.json(piece).map_or(FieldValue::Invalid, FieldValue::Present),
         }
@@ -221,14 +219,16 @@ impl Gathered {
 
     /// Passes the name and JSON of each value of each line to `visit`. Returns the number of lines.
     fn visit_lines(&self, visit: &mut impl FnMut(&str, &str)) -> u64 {
-        let (mut count, mut start) = (0, 0);
-        while start < self.lines.len() {
-            // The comma after a line would make its JSON invalid.
-            let mut line = serde_json::Deserializer::from_str(&self.lines[start..]);
-            let end =
-                LineValues(&mut *visit).deserialize(&mut line).map(|()| line.into_iter::<IgnoredAny>().byte_offset());
-            start += end.expect("lines are JSON objects") + 1;
+        let mut count = 0;
+        let mut rest = self.lines.as_str();
+        while let Some(mut members) = rest.strip_prefix('{') {
             count += 1;
+            while let Some((name, value, behind)) = json::first_member(members) {
+                visit(name, value);
+                members = behind.strip_prefix(',').unwrap_or(behind);
+            }
+            let behind = members.strip_prefix('}').unwrap_or_default();
+            rest = behind.strip_prefix(',').unwrap_or(behind);
         }
         count
     }
@@ -291,32 +291,6 @@ impl Gathered {
 
     fn json(&self, piece: &Piece) -> Option<&str> {
         piece.place.map(|(start, end)| &self.values[start as usize..end as usize])
-    }
-}
-
-/// Passes the members of a JSON object to a function, by name and JSON.
-struct LineValues<'f, F>(&'f mut F);
-
-impl<'de, F: FnMut(&str, &str)> DeserializeSeed<'de> for LineValues<'_, F> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, F: FnMut(&str, &str)> Visitor<'de> for LineValues<'_, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a line of a record")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some((name, value)) = members.next_entry::<&str, &RawValue>()? {
-            (self.0)(name, value.get());
-        }
-        Ok(())
     }
 }
 

@@ -53,3 +53,48 @@ pub fn unquoted(json: &str) -> Cow<'_, str> {
         None => Cow::Borrowed(json),
     }
 }
+
+/// Returns the name and the JSON of the first member of an object that we have written, behind its brace, and what follows. `None` at its end.
+pub(super) fn first_member(members: &str) -> Option<(&str, &str, &str)> {
+    let name = members.strip_prefix('"')?;
+    // Names of fields have no escapes.
+    let (name, value) = name.split_at(name.find('"')?);
+    let value = value.strip_prefix("\":")?;
+    let (value, rest) = value.split_at(end_of_value(value));
+    Some((name, value, rest))
+}
+
+/// Returns the length of the first JSON value of a text.
+fn end_of_value(text: &str) -> usize {
+    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'{' | b'[' => depth += 1,
+            b',' | b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_our_own_objects_are_split() {
+        let mut rest = r#""a":"x\\\",}","b":-1.50,"c":[{"d":"]"},2],"e":null}"#;
+        let mut found = Vec::new();
+        while let Some((name, value, behind)) = first_member(rest) {
+            found.push((name, value));
+            rest = behind.strip_prefix(',').unwrap_or(behind);
+        }
+        let expected = [("a", r#""x\\\",}""#), ("b", "-1.50"), ("c", r#"[{"d":"]"},2]"#), ("e", "null")];
+        assert_eq!((found.as_slice(), rest), (expected.as_slice(), "}"));
+    }
+}

@@ -14,10 +14,11 @@ use super::convert::Written;
 use super::gathered::{Gathered, UniqueInLines};
 use super::json::{self, unquoted};
 use super::mapper::Mapper;
+use super::memo::Memo;
 
 impl Mapper<'_> {
     /// Adds the lines of a row. A line without a value is left out.
-    pub(super) fn map_lines(&self, row: &Row, gathered: &mut Gathered, budget: &Budget) {
+    pub(super) fn map_lines(&self, (row, budget): (&Row, &Budget), gathered: &mut Gathered, memo: &mut Option<Memo>) {
         let numbered = &self.layout().numbered_lines;
         let unpivot = self.template().unpivot.as_ref();
         let is_left_out = |cell: Cell<'_>| unpivot.map_or(cell.is_blank(), |unpivot| unpivot.skips(&cell));
@@ -25,7 +26,8 @@ impl Mapper<'_> {
         let mut has_lines = false;
         for line in numbered.iter().filter(|line| is_filled(&line.own)) {
             let mut problems = Vec::new();
-            let has_values = self.map_line((row, budget), &line.columns, Some(&line.own), gathered, &mut problems);
+            let input = (row, budget, &mut *memo);
+            let has_values = self.map_line(input, &line.columns, Some(&line.own), gathered, &mut problems);
             if has_values {
                 gathered.problems.append(&mut problems);
                 self.check_line_rules(gathered, &line.columns, budget);
@@ -40,7 +42,7 @@ impl Mapper<'_> {
         let columns = &self.layout().columns[self.template().fields.len()..];
         let own = numbered.first().map(|line| line.own.as_slice());
         let mut problems = Vec::new();
-        let has_values = self.map_line((row, budget), columns, own, gathered, &mut problems);
+        let has_values = self.map_line((row, budget, memo), columns, own, gathered, &mut problems);
         // A row of a group without any value of a line has no line.
         if has_values || self.layout().group.is_empty() {
             gathered.problems.append(&mut problems);
@@ -56,7 +58,7 @@ impl Mapper<'_> {
     /// cells.
     fn map_line(
         &self,
-        (row, budget): (&Row, &Budget),
+        (row, budget, memo): (&Row, &Budget, &mut Option<Memo>),
         columns: &[Columns],
         own: Option<&[usize]>,
         gathered: &mut Gathered,
@@ -74,7 +76,7 @@ impl Mapper<'_> {
             let index = first + nth;
             let start = gathered.values.len();
             let names = needed.contains(&rule.field.name);
-            match self.write_value(index, columns, (row, budget), &mut gathered.values) {
+            match self.write_value(index, columns, (row, budget, memo.as_mut()), &mut gathered.values) {
                 Ok(Written::Value { currency, doubt }) => {
                     is_named |= names && text_of(&gathered.values[start..]).is_some();
                     has_values |= is_own(rule, columns);

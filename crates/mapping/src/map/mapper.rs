@@ -9,7 +9,7 @@ use sheetport_sheet::{Cell, Row, english_state, write};
 use sheetport_values::budget::Budget;
 use sheetport_values::currency::CurrencyMark;
 use sheetport_values::locale::Locale;
-use sheetport_values::number::{self, Notation, literal};
+use sheetport_values::number::Notation;
 use sheetport_values::{error_value, identifier};
 
 use super::super::bind::{Columns, Layout, own_column};
@@ -20,6 +20,8 @@ use super::super::problem::{Cause, Problem, excerpt};
 use super::convert::{Conversion, Doubt, Input, Written};
 use super::gathered::Gathered;
 use super::json::{self, unquoted};
+use super::memo::{self, Memo};
+use super::number_formats::{hides_digits, may_lack_zero, shows_fraction, word_beside};
 use super::resolved::Resolved;
 use super::row_context::RowContext;
 use super::special_rules::SpecialRules;
@@ -66,6 +68,8 @@ pub struct Draft {
     /// The group column's text, or blank. Rows with equal texts form one record.
     pub group: String,
     pub gathered: Gathered,
+    /// Present if the rows of one mapper alone are mapped with it.
+    pub memo: Option<Memo>,
 }
 
 impl Draft {
@@ -173,7 +177,8 @@ impl<'t> Mapper<'t> {
         }
         for (index, (rule, columns)) in self.template.fields.iter().zip(&self.layout.columns).enumerate() {
             let start = draft.gathered.values.len();
-            match self.write_value(index, columns, (row, &budget), &mut draft.gathered.values) {
+            let memo = draft.memo.as_mut();
+            match self.write_value(index, columns, (row, &budget, memo), &mut draft.gathered.values) {
                 Ok(Written::Value { currency, doubt }) => {
                     draft.gathered.push_value(index, start, row.number);
                     self.push_money(&mut draft.gathered, currency, index, columns, row.number);
@@ -194,7 +199,7 @@ impl<'t> Mapper<'t> {
                 }
             }
         }
-        self.map_lines(row, &mut draft.gathered, &budget);
+        self.map_lines((row, &budget), &mut draft.gathered, &mut draft.memo);
         self.warn_of_row(row, &budget, &mut draft.gathered);
         if let Some(rule) = self.special.name.filter(|_| self.lacks_name(row)) {
             draft.gathered.warnings.push(self.same_value(row.number, rule, "", Cause::NoName));
@@ -229,10 +234,11 @@ impl<'t> Mapper<'t> {
         let (rule, _) = self.rule(index);
         let mut json = String::new();
         let budget = Budget::of_row(row.text_len());
-        let written = self.write_value(index, columns, (row, &budget), &mut json).and_then(|written| match written {
-            Written::Value { .. } => Ok(true),
-            Written::Blank => self.write_replacement(rule, &mut json),
-        });
+        let written =
+            self.write_value(index, columns, (row, &budget, None), &mut json).and_then(|written| match written {
+                Written::Value { .. } => Ok(true),
+                Written::Blank => self.write_replacement(rule, &mut json),
+            });
         match written {
             Ok(has_value) => Ok(has_value.then_some(json)),
             Err(cause) => Err(Box::new(self.problem(rule, columns, row, cause))),
@@ -294,6 +300,7 @@ impl<'t> Mapper<'t> {
         // The texts of an export come from the service.
         let is_export = self.layout.is_export();
         match self.cell(row, column) {
+            Cell::Text(text) if is_surely_usable(text) => Ok(Cell::Text(text)),
             Cell::Error(NOT_CALCULATED) => Err(Cause::NotCalculated),
             Cell::Error(STORED_TWICE) => Err(Cause::StoredTwice),
             Cell::Error(_) => Err(Cause::CellError),
@@ -344,11 +351,21 @@ impl<'t> Mapper<'t> {
         &self,
         index: usize,
         columns: &Columns,
-        (row, budget): (&Row, &Budget),
+        (row, budget, memo): (&Row, &Budget, Option<&mut Memo>),
         out: &mut String,
     ) -> Result<Written, Cause> {
         let start = out.len();
+        let mut repeated = memo.filter(|_| self.resolved.is_none()).zip(self.repeatable(index, columns, row));
+        if let Some((memo, place)) = &mut repeated
+            && let Some(written) = memo.write(index, *place, out)
+        {
+            budget.text(out.len() - start).map_err(Cause::TooMuch)?;
+            return Ok(written);
+        }
         let written = self.convert(index, columns, (row, budget), out)?;
+        if let Some((memo, place)) = repeated {
+            memo.keep(index, place, &out[start..], written);
+        }
         if self.rule(index).0.place == Place::Command && out.len() > start {
             let command = commands::command(&unquoted(&out[start..]), self.template.record)?;
             out.truncate(start);
@@ -359,6 +376,19 @@ impl<'t> Mapper<'t> {
         }
         budget.text(out.len().saturating_sub(start)).map_err(Cause::TooMuch)?;
         Ok(written)
+    }
+
+    /// Returns the column and the text of a cell, if they alone decide the value of a rule.
+    pub(super) fn repeatable<'r>(&self, index: usize, columns: &Columns, row: &'r Row) -> Option<(usize, &'r str)> {
+        let Columns::One(column) = columns else { return None };
+        let Cell::Text(text) = row.get(*column) else { return None };
+        let (rule, _) = self.rule(index);
+        let is_converted_alone = matches!(rule.source, Source::Column(_))
+            && !rule.changes_text()
+            && rule.place != Place::Command
+            && text.len() <= memo::MAX_BYTES
+            && row.is_plain();
+        is_converted_alone.then_some((*column, text))
     }
 
     fn convert(
@@ -526,35 +556,6 @@ impl<'t> Mapper<'t> {
     }
 }
 
-/// Returns the warning about a number with decimals as an identifier. Spreadsheet programs store 1.10 as 1.1, and display the
-/// decimals of the number format.
-fn may_lack_zero(cell: Cell<'_>) -> Option<Cause> {
-    match cell {
-        Cell::Number(number) => (number.fract() != 0.0).then_some(Cause::MayLackZero),
-        Cell::Rounded(number, decimals) if number.fract() == 0.0 => Some(Cause::OtherDecimals(decimals)),
-        cell => hides_digits(cell),
-    }
-}
-
-/// Returns the warning about a number in a text if its cell displays fewer digits.
-fn hides_digits(cell: Cell<'_>) -> Option<Cause> {
-    let Cell::Rounded(number, decimals) = cell else { return None };
-    (!shows_fraction(number, decimals) && number.fract() != 0.0).then_some(Cause::OtherDecimals(decimals))
-}
-
-/// Returns whether a number format displays all decimals of a fractional number, possibly with further zeros.
-fn shows_fraction(number: f64, decimals: u8) -> bool {
-    number.fract() != 0.0
-        && number::from_f64(number).is_ok_and(|number| number.normalize().scale() <= u32::from(decimals))
-}
-
-/// Returns the warning about a word displayed beside a number by its number format.
-fn word_beside(cell: Cell<'_>) -> Option<Cause> {
-    let Cell::Formatted(number, shown) = cell else { return None };
-    let beside = literal::beside(number::from_f64(number).ok()?, shown, false).ok()?;
-    Some(Cause::WordInFormat(beside.word?.text))
-}
-
 /// Returns the notation of a text joined from several values: the notation of the first text, unless a number has a decimal
 /// point.
 fn joined_notation<'a>(values: &[(Value<'_>, Notation<'a>)]) -> Notation<'a> {
@@ -571,8 +572,21 @@ fn joined_notation<'a>(values: &[(Value<'_>, Notation<'a>)]) -> Notation<'a> {
     text.or(values.first()).map_or(Notation::Canonical, |(_, notation)| *notation)
 }
 
+/// Whether a text is short and of letters and signs of ASCII, as most are, and begins like neither an error of a formula nor what programs
+/// show in its place.
+fn is_surely_usable(text: &str) -> bool {
+    const MAX_BYTES: usize = 256;
+    matches!(text.as_bytes(), [b'!'..=b'~', ..])
+        && !text.starts_with(['#', 'E', 'L'])
+        && text.len() <= MAX_BYTES
+        && text.is_ascii()
+}
+
 /// Returns the text of a formula such as `="0042"`, or the text itself.
 fn unquoted_formula(text: &str) -> &str {
+    if !text.ends_with('"') && !text.ends_with(char::is_whitespace) {
+        return text;
+    }
     let inner = text.trim().strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
     inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
 }

@@ -51,7 +51,20 @@ pub(crate) fn is_page_of_pages(text: &str) -> bool {
 /// Whether a text has the word for a page, perhaps with numbers: `Page`, `Page 1`. Most texts differ in the first letter.
 pub(crate) fn starts_with_page(text: &str) -> bool {
     let Some(initial) = text.trim_start().chars().flat_map(char::to_lowercase).next() else { return false };
-    PAGE_INITIALS.contains(&initial) && page_parts(text).is_some_and(|parts| parts.has_word)
+    if !PAGE_INITIALS.contains(&initial) || is_code(text) {
+        return false;
+    }
+    page_parts(text).is_some_and(|parts| parts.has_word)
+}
+
+/// Whether a text is of ASCII, without white space and other separators, and has a digit, as identifiers have. Words have none.
+fn is_code(text: &str) -> bool {
+    let mut has_digit = false;
+    let is_plain = text.bytes().all(|byte| {
+        has_digit |= byte.is_ascii_digit();
+        byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+    });
+    is_plain && has_digit
 }
 
 /// Returns the parts of a text, or `None` if it has any others.

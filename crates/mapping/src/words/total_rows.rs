@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
+use sheetport_values::normalize::trimmed;
+
 /// Longer cells are no labels of totals.
 const MAX_BYTES: usize = 40;
 
@@ -22,13 +24,18 @@ static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 
 /// Returns whether an identifier is only a word for a total, perhaps with a colon. Identifiers with digits never are.
 pub(crate) fn is_total_row(cell: &str) -> bool {
-    let cell = cell.trim();
+    let cell = trimmed(cell);
     cell.len() <= MAX_BYTES && !cell.contains(|c: char| c.is_ascii_digit()) && is_total(cell)
 }
 
 /// Returns whether an identifier is the total of another one, as spreadsheet programs write subtotals: "B1 Total", "Summe 17".
 pub(crate) fn is_total_of(cell: &str) -> bool {
-    let cell = cell.trim().trim_end_matches([':', '：']);
+    let cell = trimmed(cell);
+    // A word and an identifier.
+    if !cell.contains(' ') {
+        return false;
+    }
+    let cell = cell.trim_end_matches([':', '：']);
     let is_identifier = |text: &str| !text.contains(' ') && text.contains(|c: char| c.is_ascii_digit());
     let is_word = |text: &str| WORDS.contains(text.to_lowercase().as_str());
     let first = cell.split_once(' ').is_some_and(|(word, rest)| is_word(word) && is_identifier(rest));

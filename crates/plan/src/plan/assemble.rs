@@ -20,6 +20,7 @@ use super::decision::{decided, to_send};
 use super::request::Request;
 use super::row::{Finished, MappedRow, RowMapper, ledger_problem};
 use super::source::unanswered;
+use super::standing::Standing;
 use super::waiting::{Incomplete, OVERHEAD, Record, Waiting, finish_all, problem_bytes};
 use crate::error::Error;
 use crate::profile::Collector;
@@ -54,8 +55,9 @@ pub(super) struct Assembler<'t> {
     waiting: VecDeque<Waiting>,
     first_waiting: Seq,
     groups: HashMap<Box<str>, Seq>,
-    /// The first rows of complete records by group name, if the rows of a record stand together.
+    /// The first rows of complete records by group name, if the template says that the rows of a record stand together.
     closed: HashMap<Box<str>, u64>,
+    pub standing: Standing,
     last_group: Option<(Box<str>, Seq)>,
     held: usize,
     max_held: usize,
@@ -74,7 +76,7 @@ pub(super) struct Assembler<'t> {
 }
 
 impl<'t> Assembler<'t> {
-    pub(super) fn new(rows: &'t RowMapper<'t>) -> Assembler<'t> {
+    pub(super) fn new(rows: &'t RowMapper<'t>, standing: Standing) -> Assembler<'t> {
         let RowMapper { source, template, .. } = rows;
         let sheets = || source.tables.iter().map(|table| source.sheet_of(table)).collect();
         let input = template.input();
@@ -85,6 +87,7 @@ impl<'t> Assembler<'t> {
             first_waiting: 0,
             groups: HashMap::new(),
             closed: HashMap::new(),
+            standing,
             last_group: None,
             held: 0,
             max_held: MAX_HELD,
@@ -359,6 +362,9 @@ impl<'t> Assembler<'t> {
                     self.rows.mappers[row.table].group_problem(row.number, name, Cause::Scattered { first_row });
                 row.problems.push(ledger_problem(problem, self.rows.source));
             }
+        } else if self.standing.begin(self.last_group.as_ref().map(|(last, _)| &**last), name) {
+            // The rows below may still identify the last records as copies.
+            self.emit_waiting(HELD_BACK);
         } else {
             self.groups.insert(name.into(), next);
         }
@@ -550,7 +556,7 @@ mod tests {
         let surveys = survey(&source, &template).expect("a survey").into_iter();
         let known: Vec<Known> = surveys.map(|survey| Known { survey, ..Known::default() }).collect();
         let mapper = RowMapper::new(&source, &template, &known, false);
-        let mut assembler = Assembler { max_held: 10 * LONG, ..Assembler::new(&mapper) };
+        let mut assembler = Assembler { max_held: 10 * LONG, ..Assembler::new(&mapper, Standing::default()) };
         let (mut rows, mut read, mut mapped) = (source.rows(), ReadRow::default(), MappedRow::default());
         while rows.next(&mut read.row).expect("a row").is_some() {
             mapper.map(&read, &mut mapped);

@@ -22,6 +22,7 @@ mod read;
 pub(super) mod request;
 mod row;
 pub(super) mod source;
+mod standing;
 pub(super) mod table;
 mod waiting;
 mod write;

@@ -13,7 +13,7 @@ use sheetport_checks as checks;
 use sheetport_ledger::Problem;
 use sheetport_mapping::Template;
 use sheetport_mapping::map::survey::{Survey, Surveyor};
-use sheetport_mapping::map::unquoted;
+use sheetport_mapping::map::{Memo, unquoted};
 use sheetport_sheet::{Row, column_letters};
 
 use super::assemble::{Assembler, Batch};
@@ -23,6 +23,7 @@ use super::checks::grouped_identifiers::GroupedIdentifiers;
 use super::checks::twice_encoded::TwiceEncoded;
 use super::row::{Known, MappedRow, ReadRow, RowMapper, mapping_threads};
 use super::source::{DataRows, EndedSheet, Source};
+use super::standing::Standing;
 use crate::compare::TextCheck;
 use crate::error::Error;
 use crate::tally::Tally;
@@ -49,7 +50,8 @@ pub enum ReadMode {
 /// Reads `source` to the end. `handle` receives the batches in order and returns whether to continue.
 ///
 /// The notation of numbers and dates depends on the whole column. The first rows decide, and all rows confirm: if a
-/// later row changes the meaning of earlier ones, the sheet is read again, after a batch with [`Batch::restarts`].
+/// later row changes the meaning of earlier ones, the sheet is read again, after a batch with [`Batch::restarts`]. So it is if a further row
+/// of a record comes after the records below it: until then, the rows of a record are assumed to stand together, and few are in memory.
 ///
 /// # Errors
 /// Any error of the file; [`Error::Changed`] after a concurrent write, [`Error::NoRows`] without rows.
@@ -70,10 +72,13 @@ pub fn read_surveyed(
     mut handle: impl FnMut(Batch) -> bool,
 ) -> Result<(Tally, Vec<Known>), Error> {
     let mut known = None;
+    // The rows of a report are those with problems, in the order that a person gave them.
+    let mut may_stand_together = source.history.is_none() && source.tables.iter().all(|table| !table.layout.is_report);
     loop {
-        match pass(source, template, mode, known, &mut handle)? {
+        match pass(source, template, mode, (known.clone(), may_stand_together), &mut handle)? {
             Pass::Ended(tally, surveys) => return Ok((*tally, surveys)),
             Pass::Misread(later) => known = Some(later),
+            Pass::Scattered => may_stand_together = false,
         }
         if !handle(Batch { restarts: true, ..Batch::default() }) {
             return Ok((Tally::default(), Vec::new()));
@@ -87,13 +92,15 @@ enum Pass {
     Ended(Box<Tally>, Vec<Known>),
     /// Mapped by what the first rows show, which differs from what the whole columns show.
     Misread(Vec<Known>),
+    /// The rows of a record do not stand together.
+    Scattered,
 }
 
 fn pass(
     source: &Source,
     template: &Template,
     mode: ReadMode,
-    known: Option<Vec<Known>>,
+    (known, may_stand_together): (Option<Vec<Known>>, bool),
     handle: &mut impl FnMut(Batch) -> bool,
 ) -> Result<Pass, Error> {
     let confirms = known.is_none();
@@ -102,7 +109,7 @@ fn pass(
     reader.next(&mut read)?;
     let known = known.unwrap_or_else(|| reader.known());
     let mapper = RowMapper::new(source, template, &known, mode == ReadMode::Records);
-    let mut assembler = Assembler::new(&mapper);
+    let mut assembler = Assembler::new(&mapper, Standing::new(may_stand_together));
     source.warnings.iter().for_each(|warning| assembler.warn_of_file(warning.clone()));
     let other_threads = mapping_threads() - 1;
     while mapped.len + read.len > 0 {
@@ -115,7 +122,11 @@ fn pass(
             pieces.map(&mapper);
             results
         });
-        if !continues? {
+        let continues = continues?;
+        if assembler.standing.is_refuted() {
+            return Ok(Pass::Scattered);
+        }
+        if !continues {
             let tally = Box::new(assembler.into_tally());
             drop(mapper);
             return Ok(Pass::Ended(tally, known));
@@ -202,12 +213,24 @@ impl Pieces<'_> {
     /// Maps rows that no other thread has taken, until their values use too much memory.
     fn map(&self, mapper: &RowMapper<'_>) {
         let mut bytes = 0;
+        let (mut memo, mut table) = (Some(Memo::default()), None);
         let next = || self.0.lock().unwrap_or_else(PoisonError::into_inner).next();
         while let Some(rows) = next() {
             for (row, mapped) in rows {
                 mapped.is_mapped = bytes <= MAPPED_BYTES;
                 if mapped.is_mapped {
+                    if table.replace(row.table) != Some(row.table) {
+                        memo = Some(Memo::default());
+                    }
+                    // Each cell that is a record of its own has another mapper.
+                    let remembers = row.cell.is_none();
+                    if remembers {
+                        std::mem::swap(&mut mapped.draft.memo, &mut memo);
+                    }
                     mapper.map(row, mapped);
+                    if remembers {
+                        std::mem::swap(&mut mapped.draft.memo, &mut memo);
+                    }
                     bytes += mapped.size();
                 }
             }
@@ -232,6 +255,9 @@ fn assemble(
         }
         bytes += mapped.size();
         assembler.add(mapped)?;
+        if assembler.standing.is_refuted() {
+            return Ok(false);
+        }
         shrink(row, mapped);
         if bytes > MAPPED_BYTES {
             bytes = 0;

@@ -268,7 +268,9 @@ pub fn in_header(header: &str) -> Option<CurrencyMark> {
     }
     let words = header.split(|c: char| !c.is_alphanumeric()).filter_map(named);
     let mut rest = Cow::Borrowed(header);
-    let signs = signs_of_headers().filter(|sign| {
+    // The signs of ASCII all have a dollar.
+    let may_have_sign = !header.is_ascii() || header.contains('$');
+    let signs = signs_of_headers().filter(|_| may_have_sign).filter(|sign| {
         let is_there = sign.is_in(&rest);
         if is_there {
             // The dollar in `R$` is no sign of its own.
@@ -333,6 +335,11 @@ pub fn is_code(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signs_of_ascii_in_headers_have_a_dollar() {
+        assert!(signs_of_headers().all(|sign| !sign.text.is_ascii() || sign.text.contains('$')));
+    }
 
     #[test]
     fn whole_currencies_are_stripped() {

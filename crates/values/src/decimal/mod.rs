@@ -11,4 +11,7 @@ mod text;
 pub use arithmetic::{add, divide, divide_exactly, multiply, multiply_rounded, round, subtract, to_fixed, to_integer};
 pub use error::DecimalError;
 pub use rust_decimal::Decimal;
-pub use text::{canonical, from_f64, is_whole, parse, parse_rounded, percentage, plain, to_json, written_out};
+pub use text::{
+    canonical, from_f64, is_whole, parse, parse_rounded, percentage, plain, to_f64, to_json, write, written_out,
+};
+pub(crate) use text::{decimals_behind, short_digits};

@@ -15,6 +15,11 @@ const MAX_SCALE: i64 = 28;
 /// Parses a number in JSON notation, such as `-12.50` or `1.5e3`. Decimals are kept (`1.50` has two); `-0` becomes `0`,
 /// and leading zeros are allowed.
 pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
+    match short_digits(text) {
+        Some((digits, None)) => return Ok(Decimal::new(digits, 0)),
+        Some((digits, Some((at, b'.')))) => return Ok(Decimal::new(digits, decimals_behind(text, at))),
+        _ => {}
+    }
     let literal = Literal::parse(text).ok_or(DecimalError::NotANumber)?;
     let mut number = literal.mantissa()?;
     let scale = i64::from(number.scale()) - literal.exponent;
@@ -29,6 +34,30 @@ pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
         number = multiply(number, power.ok_or(DecimalError::TooManyDigits)?)?;
     }
     Ok(unsigned_zero(number))
+}
+
+/// Returns the digits of a text as a number, and the place of the only point or comma among them: most numbers consist of a few digits.
+/// `None` for any other text, and for one that begins or ends with the separator.
+pub(crate) fn short_digits(text: &str) -> Option<(i64, Option<(usize, u8)>)> {
+    /// As many digits as every `i64` can hold.
+    const MAX_BYTES: usize = 18;
+    if text.is_empty() || text.len() > MAX_BYTES {
+        return None;
+    }
+    let (mut digits, mut separator) = (0_i64, None);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'0'..=b'9' => digits = digits * 10 + i64::from(byte - b'0'),
+            b'.' | b',' if separator.is_none() && at > 0 && at + 1 < text.len() => separator = Some((at, byte)),
+            _ => return None,
+        }
+    }
+    Some((digits, separator))
+}
+
+/// Returns the number of decimals of a short text behind a separator.
+pub(crate) fn decimals_behind(text: &str, separator: usize) -> u32 {
+    (text.len() - separator - 1) as u32
 }
 
 /// Parses like [`parse`], but rounds decimals that do not fit into 28 digits, half away from zero. Fails only for numbers that are
@@ -90,6 +119,47 @@ pub fn plain(number: &Number) -> Result<Number, DecimalError> {
 /// Converts to a JSON number with all digits.
 pub fn to_json(number: Decimal) -> Number {
     number.to_string().parse().expect("a decimal without exponent is a JSON number")
+}
+
+/// Appends a number with all its decimals, as its `Display` does. Formatting goes through several copies, and sheets have millions of
+/// numbers.
+pub fn write(number: Decimal, out: &mut String) {
+    /// As many digits as a `u64` has, and a point.
+    const MAX_BYTES: usize = 21;
+    let scale = number.scale() as usize;
+    let mut rest = match u64::try_from(number.mantissa()) {
+        Ok(mantissa) if scale < MAX_BYTES - 1 && !number.is_sign_negative() => mantissa,
+        _ => {
+            out.push_str(&number.to_string());
+            return;
+        }
+    };
+    let mut text = [b'0'; MAX_BYTES];
+    let (mut start, mut decimals) = (MAX_BYTES, 0);
+    while rest > 0 || decimals <= scale {
+        if decimals == scale && scale > 0 {
+            start -= 1;
+            text[start] = b'.';
+        }
+        start -= 1;
+        text[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        decimals += 1;
+    }
+    out.push_str(std::str::from_utf8(&text[start..]).expect("digits are ASCII"));
+}
+
+/// Returns the nearest double.
+pub fn to_f64(number: Decimal) -> f64 {
+    /// The powers of ten that are exact doubles, of which decimals have the first few.
+    const POWERS: [f64; 9] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
+    const EXACT: i64 = 1 << 53;
+    match (POWERS.get(number.scale() as usize), i64::try_from(number.mantissa())) {
+        // The quotient of two exact doubles is the nearest one.
+        (Some(power), Ok(mantissa)) if (-EXACT..=EXACT).contains(&mantissa) => mantissa as f64 / power,
+        // Decimals of up to 28 digits are finite doubles.
+        _ => number.to_string().parse().unwrap_or(f64::NAN),
+    }
 }
 
 /// Formats a fraction as a percentage by moving the decimal point, which is exact for every number.
@@ -239,6 +309,17 @@ mod tests {
         }
         for (text, number) in [("-0", "0"), ("-0.00", "0.00"), ("007", "7")] {
             assert_eq!(parsed(text).as_deref(), Ok(number));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_written_and_converted_as_by_the_library(mantissa in any::<i64>(), shift in 0_u32..64, scale in 0_u32..=28) {
+            let number = Decimal::new(mantissa >> shift, scale);
+            let mut text = "=".to_owned();
+            write(number, &mut text);
+            prop_assert_eq!(&text, &format!("={number}"));
+            prop_assert_eq!(to_f64(number), number.to_string().parse::<f64>().expect("a double"));
         }
     }
 

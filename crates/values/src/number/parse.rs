@@ -59,10 +59,27 @@ pub fn parse(text: &str, locale: Option<Locale>, percent: Option<Percent>) -> Re
 /// Accepts one sign before or after the digits, one currency, white space, parentheses for negative numbers, group separators,
 /// `12,–` and `199:-` for amounts without decimals, `.5`, and ` $-   ` for zero.
 pub fn parse_in(text: &str, notation: Notation<'_>) -> Result<ParsedNumber, NumberError> {
+    if let Some(number) = plain(text, notation) {
+        return Ok(ParsedNumber { number, has_percent_sign: false, currency: None });
+    }
     let bare = strip(text).ok_or(NumberError::NotANumber)?;
     let (whole, fraction) = if bare.is_zero_of_accounting() { ("", "") } else { split(&bare, notation)? };
     let number = compose(bare.negative, whole, fraction)?;
     Ok(ParsedNumber { number, has_percent_sign: bare.percent, currency: bare.currency })
+}
+
+/// Parses digits with at most one separator and two decimals, as most cells have them. Returns `None` for any other text, and where the
+/// notation has another separator.
+fn plain(text: &str, notation: Notation<'_>) -> Option<Decimal> {
+    const MAX_DECIMALS: u32 = 2;
+    let (digits, separator) = decimal::short_digits(text)?;
+    let Some((at, separator)) = separator else { return Some(Decimal::new(digits, 0)) };
+    let (decimals, mark) = (decimal::decimals_behind(text, at), Mark::of(char::from(separator)));
+    let is_usual = match notation {
+        Notation::Canonical => mark == Some(Mark::Point),
+        Notation::Column { locale, .. } => locale.is_none_or(|locale| Mark::of(locale.decimal) == mark),
+    };
+    (is_usual && decimals <= MAX_DECIMALS).then(|| Decimal::new(digits, decimals))
 }
 
 /// Converts a workbook's number, rounded to 15 significant digits as spreadsheet programs do.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sheetport_sheet::{Cell, Row};
+use sheetport_values::normalize::trimmed;
 
 use super::identifiers::IdentifierSurveyor;
 use super::shifted::{ShiftSurveyor, ShiftedRows, is_digits};
@@ -53,6 +54,8 @@ pub(super) struct RowSurveyor {
     header: Vec<String>,
     /// The first bytes of the header's names, in lower and upper case.
     initials: Vec<u8>,
+    /// Whether a name of the header has a digit.
+    names_have_digits: bool,
     is_text: bool,
     /// Number of rows used as evidence.
     rows: u64,
@@ -130,15 +133,15 @@ impl RowSurvey {
     /// Whether a text is unlike the identifiers of the sheet.
     pub(crate) fn is_unlike_identifiers(&self, text: &str) -> bool {
         let has_digit = text.chars().any(char::is_numeric);
-        let has_space = text.trim().contains(char::is_whitespace);
-        self.has_digits && !has_digit || self.has_no_spaces && has_space
+        let has_space = || trimmed(text).contains(char::is_whitespace);
+        self.has_digits && !has_digit || self.has_no_spaces && has_space()
     }
 }
 
 impl DigitLengths {
     fn add(&mut self, cell: Cell<'_>) {
         let text = cell.shown();
-        let text = text.trim();
+        let text = trimmed(&text);
         if text.len() <= MAX_DIGITS && is_digits(text) {
             *self.all.entry(text.len()).or_default() += 1;
             if text.starts_with('0') {
@@ -184,6 +187,7 @@ impl RowSurveyor {
             keys,
             name: of(&is_name_of_record).first().copied().filter(|_| template.group.is_none()),
             numbers: of(&|rule| rule.field.json.is_number()),
+            names_have_digits: header.iter().any(|name| has_digit(name)),
             header: if matches!(template.sheet.header, HeaderRow::None) { Vec::new() } else { header },
             initials,
             is_text: layout.facts.delimiter.is_some(),
@@ -255,7 +259,9 @@ impl RowSurveyor {
         let Some(first) = filled(row).next() else { return false };
         let is_initial =
             |text: &str| text.bytes().next().is_some_and(|byte| self.initials.binary_search(&byte).is_ok());
-        if !matches!(first.1, Cell::Text(text) if is_initial(text)) {
+        // Most identifiers have digits, and most names have none.
+        let may_be_name = |text: &str| is_initial(text) && (self.names_have_digits || !has_digit(text));
+        if !matches!(first.1, Cell::Text(text) if may_be_name(text)) {
             return false;
         }
         let (mut moved, mut count) = (false, 0);
@@ -332,6 +338,10 @@ impl RowSurveyor {
         }
         self.broken.iter().map(|run| (run.first, run.first + run.count - 1)).collect()
     }
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a rule is for the name of a record, beside its identifier.

@@ -69,7 +69,7 @@ impl ShiftedRows {
     /// Returns the column of the first part of a number that was probably split at its comma, so that the cells after it have
     /// shifted.
     pub(super) fn split_at(&self, row: &Row) -> Option<usize> {
-        let has_more = row.len() > self.longest || has_values(row, self.named..self.width);
+        let has_more = row.len() > self.longest || self.named < self.width && has_values(row, self.named..self.width);
         // A value beyond the header is another problem.
         if !has_more || has_values(row, self.width..usize::MAX) { None } else { splits(row).next() }
     }

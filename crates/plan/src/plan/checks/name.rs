@@ -37,8 +37,10 @@ impl Name {
 /// Latin letters.
 fn folded(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
-    let normalized = ComposingNormalizerBorrowed::new_nfkc();
-    let plain = if name.is_ascii() { name.into() } else { normalized.normalize(name) };
+    let plain = match name.is_ascii() {
+        true => name.into(),
+        false => ComposingNormalizerBorrowed::new_nfkc().normalize(name),
+    };
     let mut is_in_number = false;
     let mut zeros = 0;
     for c in plain.chars().filter(|c| !c.is_whitespace()) {
@@ -52,9 +54,10 @@ fn folded(name: &str) -> String {
         }
         zeros = 0;
         is_in_number = c.is_ascii_digit();
-        let c = if DASHES.contains(&c) { '-' } else { c };
         if c.is_ascii() {
             folded.push(c.to_ascii_uppercase());
+        } else if DASHES.contains(&c) {
+            folded.push('-');
         } else {
             folded.extend(look_alike(c).unwrap_or(c).to_uppercase());
         }

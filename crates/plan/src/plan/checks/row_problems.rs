@@ -8,6 +8,9 @@ use sheetport_sheet::{Cell, Doubt, Row, column_letters, is_unsplit};
 /// Returns the problem of a value to the right of the header with `width` columns. Often a decimal contains the
 /// delimiter, and the following cells are shifted.
 pub(crate) fn beyond_header(row: &Row, width: usize) -> Option<Problem> {
+    if row.len() <= width {
+        return None;
+    }
     let (column, cell) = row.cells().enumerate().skip(width).find(|(_, cell)| !cell.is_blank())?;
     Some(Problem {
         remedy: "put quotes around values that contain the delimiter, or give the column a header".to_owned(),

@@ -76,6 +76,9 @@ impl TwiceEncoded {
 fn repaired(text: &str) -> Option<String> {
     // Non-ASCII characters start with one of these after a second encoding.
     const STARTS: &[char] = &['Ã', 'Â', 'Å', 'Ä', 'Ð', 'Ñ', 'Î', 'Ï', 'â', 'ã', 'ä', 'å', 'æ', 'ç', 'è', 'é'];
+    if text.is_ascii() {
+        return None;
+    }
     let repaired = encoded_once(text).filter(|_| text.contains(STARTS))?;
     repaired.chars().all(|c| !c.is_control() || c.is_whitespace()).then_some(repaired)
 }
