@@ -20,7 +20,9 @@ fn write_list(place: &Place) {
     sheet.write_string(1, 0, "Prijslijst geldig vanaf 1-1-2026").unwrap();
     let titles =
         ["Artikelnr.", "Omschrijving", "Eenheid", "Voorraad", "Verkoop excl. btw", "Btw", "EAN", "Leverancier"];
-    titles.into_iter().zip(0..).for_each(|(title, column)| drop(sheet.write_string(3, column, title).unwrap()));
+    for (title, column) in titles.into_iter().zip(0..) {
+        sheet.write_string(3, column, title).unwrap();
+    }
     let mut row = 4;
     for item in 0..ITEMS {
         if item % 11 == 0 {
@@ -37,12 +39,10 @@ fn write_list(place: &Place) {
         sheet.write_string(row, 2, "stuk").unwrap();
         sheet.write_number(row, 3, f64::from(item * 37 % 500)).unwrap();
         match item {
-            3 | 9 | 20 => drop(sheet.write_string(row, 4, "op aanvraag").unwrap()),
-            27 => drop(sheet.write_string(row, 4, "12,5O").unwrap()),
-            _ => {
-                drop(sheet.write_number_with_format(row, 4, f64::from(item * 793 % 4000 + 99) / 100.0, &money).unwrap())
-            }
-        }
+            3 | 9 | 20 => sheet.write_string(row, 4, "op aanvraag").unwrap(),
+            27 => sheet.write_string(row, 4, "12,5O").unwrap(),
+            _ => sheet.write_number_with_format(row, 4, f64::from(item * 793 % 4000 + 99) / 100.0, &money).unwrap(),
+        };
         sheet.write_number_with_format(row, 5, 0.21, &percent).unwrap();
         sheet.write_number(row, 6, 8_710_000_000_000.0 + f64::from(item * 137)).unwrap();
         sheet.write_string(row, 7, "Bakker").unwrap();
