@@ -41,7 +41,7 @@ export function sendStep(app, main, bar) {
     const isOutdated = Boolean(look) && !currentLook(app.review);
     const cards = [
       tried,
-      service.problem ? (isSample() ? null : login(app, draw)) : look ? looked(look, isOutdated) : check?.to_send ? differs : null,
+      service.problem ? (isSample() ? null : signIn()) : look ? looked(look, isOutdated) : check?.to_send ? differs : null,
       warnings.length ? el("section.card", el("h2", t("send.look_at")), el("ul.sum", warnings.slice(0, 6).map((cause) =>
         line("warn", cause.count, [cause.header, cause.message].filter(Boolean).join(": "))))) : null,
       el("section.card", el("details", {open: pacesOpen || isSample() || null, ontoggle: (event) => { pacesOpen = event.target.open; }}, el("summary", t("send.more")),
@@ -57,6 +57,9 @@ export function sendStep(app, main, bar) {
     drawComparison();
   }
 
+  let form = null;
+  /** Returns the form for the address and the tokens: one for all drawings, so that what is typed there stays. */
+  const signIn = () => { form ??= login(app, draw); return form; };
   const isSample = () => app.review.name === SAMPLE;
   const kindOf = () => inSentence(t(`kind.${app.review.template.record}`));
   const placeOf = ({address, workspace}) => workspace || (address ?? "").replace(/^https?:\/\//, "");
