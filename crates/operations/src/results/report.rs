@@ -62,7 +62,9 @@ pub fn report<'a>(
         let run = ledger.run_or_newest(request.run).await?;
         check_has_plan(&run, "reported")?;
         let accounting = ledger.accounting(run.id).await?;
-        let next = next_command::after_run(context, &run, &accounting, None, Some(request.path));
+        // A report of rows that are settled is nothing to go on with.
+        let named = request.rows.is_none_or(RowFilter::has_open_rows).then_some(request.path);
+        let next = next_command::after_run(context, &run, &accounting, None, named);
         let next = next.filter(|_| request.has_next);
         let for_supplier = request.for_supplier.unwrap_or(run.about.settings.for_supplier);
         let choices = choices(&run, format, for_supplier, observer);

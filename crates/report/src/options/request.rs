@@ -97,6 +97,11 @@ impl RowFilter {
     pub const NAMES: &'static [&'static str] =
         &["all", "problems", "sent", "unchanged", "skipped", "rejected", "failed", "unknown", "pending", "warned"];
 
+    /// Whether a report of these rows can be fixed and sent again. Of rows that are settled, nothing is left to do.
+    pub fn has_open_rows(self) -> bool {
+        !matches!(self, RowFilter::State(RecordState::Sent | RecordState::Unchanged | RecordState::Skipped))
+    }
+
     pub fn from_name(name: &str) -> Option<RowFilter> {
         match name {
             "all" => Some(RowFilter::All),
