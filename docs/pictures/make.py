@@ -293,7 +293,7 @@ def review_picture(scene, path, file, show):
 
 def show_columns(page):
     # The rows are checked meanwhile.
-    page.until("document.body.innerText.includes('Confirm the guesses')")
+    page.until("document.querySelector('[data-question]') !== null && document.querySelector('.grid .cell') !== null")
 
 
 def show_problems(page):
@@ -303,7 +303,7 @@ def show_problems(page):
         found = f"{buttons}.find(button => button.innerText.includes('{words}'))"
         page.until(f"{found} !== undefined")
         page.value(f"{found}.click()")
-    page.until("document.body.innerText.includes('97,8O') && document.body.innerText.includes('Apply to 3')")
+    page.until("document.body.innerText.includes('97,8O') && document.body.innerText.includes('Write into all')")
 
 
 def report_workbook(scene, path):
