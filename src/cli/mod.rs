@@ -159,7 +159,6 @@ pub enum Command {
     /// Print the licences of Sheetport and of everything by others that it contains
     Licenses,
     /// Write the pages of the manual
-    #[command(hide = true)]
     Man(Man),
     /// Show the help of a command, or explain the code of a problem
     Help(Help),
