@@ -1,5 +1,6 @@
 //! The rows of a cause, and fixes for all these rows.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
@@ -21,12 +22,12 @@ pub(crate) async fn cause_rows(
 ) -> Answer {
     let value = blocking(move || {
         let state = app.session(id)?.state().clone();
-        let Some(checked) = state.checked.as_deref() else { return Ok(json!({"rows": [], "total": 0})) };
-        let value = window.value.as_deref();
-        let rows = CauseRows { sheet: checked, rows: &state.sheet.rows, log: &state.log, cause, value };
-        let mut numbers: Vec<u64> = rows.problems()?.iter().map(|problem| problem.row).collect();
+        let Some(checked) = state.checked.as_deref() else { return Ok(json!({"rows": []})) };
+        let rows = CauseRows::new(checked, (&state.sheet.rows, &state.log), cause, window.value.as_deref())?;
+        let range = window.within(rows.places().len());
+        let mut numbers: Vec<u64> = rows.places()[range].iter().map(|problem| problem.row).collect();
         numbers.dedup();
-        window_of(&state, &numbers, &window)
+        rows_of(&state, &numbers)
     });
     Ok(ok(value.await?))
 }
@@ -40,19 +41,18 @@ pub(crate) async fn left_out(
     let value = blocking(move || {
         let state = app.session(id)?.state().clone();
         let numbers = state.checked.as_deref().map(|checked| checked.left_out(state.log.current()));
-        window_of(&state, &numbers.unwrap_or_default(), &window)
+        let numbers = numbers.unwrap_or_default();
+        rows_of(&state, &numbers[window.within(numbers.len())])
     });
     Ok(ok(value.await?))
 }
 
-/// Returns a window of the rows with these numbers.
-fn window_of(state: &session::State, numbers: &[u64], window: &CauseWindow) -> Result<Value, Failure> {
-    let from = usize::try_from(window.from).unwrap_or(usize::MAX).min(numbers.len());
-    let end = (from + window.count.min(MAX_ROWS)).min(numbers.len());
-    let rows = state.sheet.rows.numbered(&numbers[from..end])?;
+/// Describes the rows with these numbers.
+fn rows_of(state: &session::State, numbers: &[u64]) -> Result<Value, Failure> {
+    let rows = state.sheet.rows.numbered(numbers)?;
     let (edits, checked) = (state.log.current(), state.checked.as_deref());
     let rows = rows.iter().map(|row| view::row(row, state.sheet.sheet, edits, checked, false));
-    Ok(json!({"from": from, "rows": rows.collect::<Vec<_>>(), "total": numbers.len()}))
+    Ok(json!({"rows": rows.collect::<Vec<_>>()}))
 }
 
 #[derive(Deserialize)]
@@ -63,6 +63,14 @@ pub(crate) struct CauseWindow {
     count: usize,
     /// The text of the cells.
     value: Option<String>,
+}
+
+impl CauseWindow {
+    /// Returns the places of the window in a list of this length.
+    fn within(&self, len: usize) -> Range<usize> {
+        let from = usize::try_from(self.from).unwrap_or(usize::MAX).min(len);
+        from..(from + self.count.min(MAX_ROWS)).min(len)
+    }
 }
 
 #[derive(Deserialize)]
@@ -125,7 +133,7 @@ fn with_cause<T>(
     let Some(checked) = state.checked.as_deref().filter(|_| is_current) else {
         return Err(Failure::new(StatusCode::CONFLICT, "the rows were checked again meanwhile"));
     };
-    work(&CauseRows { sheet: checked, rows: &state.sheet.rows, log: &state.log, cause, value })
+    work(&CauseRows::new(checked, (&state.sheet.rows, &state.log), cause, value)?)
 }
 
 pub(crate) async fn fixes(

@@ -197,7 +197,7 @@ pub(crate) fn check(state: &State) -> Value {
         "skipped": tally.skipped,
         "accepted": tally.accepted_earlier,
         "warned": tally.warned,
-        "left_out": checked.left_out(state.log.current()).len(),
+        "left_out": checked.left_out_count(state.log.current()),
         "causes": causes.collect::<Vec<_>>(),
         "mistakes": mistakes,
     })

@@ -89,18 +89,46 @@ pub struct FixPreview {
 
 /// The rows of a cause, and the data needed to change these rows.
 pub struct CauseRows<'a> {
-    pub sheet: &'a CheckedSheet,
-    pub rows: &'a RowStore,
-    pub log: &'a EditLog,
-    pub cause: usize,
-    /// The text of the cells that are meant; all cells of the cause if `None`.
-    pub value: Option<&'a str>,
+    sheet: &'a CheckedSheet,
+    rows: &'a RowStore,
+    log: &'a EditLog,
+    cause: usize,
+    /// The problems that are meant, ordered by row.
+    places: Cow<'a, [ProblemPlace]>,
 }
 
 /// A cell or a row to change: row, column, text before, text after.
 type Change = (u64, Option<usize>, String, String);
 
-impl CauseRows<'_> {
+impl<'a> CauseRows<'a> {
+    /// Returns the rows of a cause. With `value`, only those whose cell has this text.
+    ///
+    /// # Errors
+    /// If the rows can't be read.
+    pub fn new(
+        sheet: &'a CheckedSheet,
+        (rows, log): (&'a RowStore, &'a EditLog),
+        cause: usize,
+        value: Option<&str>,
+    ) -> Result<CauseRows<'a>, Error> {
+        let mut all = CauseRows { sheet, rows, log, cause, places: Cow::Borrowed(sheet.of_cause(cause)) };
+        if let Some(value) = value {
+            let mut found = Vec::new();
+            all.each_cell(&all.places, all.column(), |row, column, text, _| {
+                if text == value {
+                    found.push(ProblemPlace { row, column: u32::try_from(column).ok() });
+                }
+            })?;
+            all.places = Cow::Owned(found);
+        }
+        Ok(all)
+    }
+
+    /// Returns the problems that are meant, ordered by row.
+    pub fn places(&self) -> &[ProblemPlace] {
+        &self.places
+    }
+
     /// Returns the possible fixes, each with a preview of its changes.
     pub fn choices(&self) -> Result<Vec<FixChoice>, Error> {
         let Some(cause) = self.sheet.causes.get(self.cause) else { return Ok(Vec::new()) };
@@ -122,37 +150,20 @@ impl CauseRows<'_> {
             fixes.push(Fix::Tidy);
         }
         fixes.push(Fix::LeaveOut);
-        let problems = self.problems()?;
-        let is_small = problems.len() <= MAX_TRIED;
+        let is_small = self.places.len() <= MAX_TRIED;
         let mut of_cells = self.previews_of_cells(&fixes)?.into_iter();
         let mut choices = Vec::new();
         for fix in fixes {
             let preview = match of_cells.next().flatten() {
                 Some(preview) => preview,
                 None if is_small => self.preview(&fix)?,
-                None => FixPreview { count: problems.len().max(cause.count as usize), ..FixPreview::default() },
+                None => FixPreview { count: self.places.len().max(cause.count as usize), ..FixPreview::default() },
             };
             if preview.count > 0 {
                 choices.push(FixChoice { fix, preview });
             }
         }
         Ok(choices)
-    }
-
-    /// Returns the places of the problems that are meant.
-    ///
-    /// # Errors
-    /// If the rows can't be read.
-    pub fn problems(&self) -> Result<Cow<'_, [ProblemPlace]>, Error> {
-        let all = self.sheet.of_cause(self.cause);
-        let Some(value) = self.value else { return Ok(Cow::Borrowed(all)) };
-        let mut found = Vec::new();
-        self.each_cell(all, self.column(), |row, column, text, _| {
-            if text == value {
-                found.push(ProblemPlace { row, column: u32::try_from(column).ok() });
-            }
-        })?;
-        Ok(Cow::Owned(found))
     }
 
     /// Returns the most frequent texts of the cells of the cause, each with its number. Returns none for very many cells, and for
@@ -179,7 +190,7 @@ impl CauseRows<'_> {
         let mut previews: Vec<Option<FixPreview>> =
             fixes.iter().map(|fix| is_of_cells(fix).then(FixPreview::default)).collect();
         let mut fills = vec![Filling::default(); fixes.len()];
-        let problems = self.problems()?;
+        let problems = self.places();
         let tried = &problems[..problems.len().min(MAX_TRIED)];
         if previews.iter().any(Option::is_some) {
             self.each_cell(tried, self.column(), |row, _, text, above| {
@@ -227,7 +238,7 @@ impl CauseRows<'_> {
         let column = self.column();
         let mut texts = BTreeSet::new();
         if matches!(fix, Fix::Set(_) | Fix::LeaveOut) {
-            self.each_cell(&self.problems()?, column, |_, _, text, _| {
+            self.each_cell(&self.places, column, |_, _, text, _| {
                 if texts.len() <= MAX_TEXTS {
                     texts.insert(text);
                 }
@@ -251,7 +262,7 @@ impl CauseRows<'_> {
     }
 
     fn each_change(&self, fix: &Fix, mut change: impl FnMut(Change)) -> Result<(), Error> {
-        let problems = self.problems()?;
+        let problems = self.places();
         let column = self.column();
         match fix {
             Fix::LeaveOut => {
@@ -263,7 +274,7 @@ impl CauseRows<'_> {
             Fix::KeepFirst | Fix::KeepLast => {
                 let Some(column) = column else { return Ok(()) };
                 let mut by_text: HashMap<String, Vec<u64>> = HashMap::new();
-                self.each_cell(&problems, Some(column), |row, _, text, _| by_text.entry(text).or_default().push(row))?;
+                self.each_cell(problems, Some(column), |row, _, text, _| by_text.entry(text).or_default().push(row))?;
                 // For repeated records, the problem may be reported for one of the rows only.
                 self.add_equal(column, &mut by_text)?;
                 let mut rows: Vec<u64> = Vec::new();
@@ -278,7 +289,7 @@ impl CauseRows<'_> {
             }
             fix => {
                 let mut filling = Filling::default();
-                self.each_cell(&problems, column, |row, column, text, above| {
+                self.each_cell(problems, column, |row, column, text, above| {
                     if let Some(new) = filling.changed(fix, row, &text, above.as_deref()) {
                         change((row, Some(column), text, new));
                     }

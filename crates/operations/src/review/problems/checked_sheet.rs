@@ -228,6 +228,12 @@ impl CheckedSheet {
         rows
     }
 
+    /// Returns the number of these rows.
+    pub fn left_out_count(&self, edits: &Edits) -> usize {
+        let by_person = edits.left_out(self.sheet_index()).filter(|row| self.skipped.binary_search(row).is_err());
+        self.skipped.len() + by_person.count()
+    }
+
     /// Returns the places of the problems of a cause, ordered by row.
     pub fn of_cause(&self, cause: usize) -> &[ProblemPlace] {
         self.causes.get(cause).map_or(&[], |cause| &cause.places)
