@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use sheetport_jobs::{LedgerHealth, Place, WorkEvent};
@@ -187,7 +187,7 @@ impl Monitor {
         let status = Arc::new(Status {
             counts,
             health: LedgerHealth::watch(context),
-            runs: shows_runs.then(|| RunsPage::new(context)),
+            runs: shows_runs.then(|| RunsPage::new(context, address)),
         });
         Ok(Monitor { listener, status })
     }
@@ -218,9 +218,9 @@ async fn ready(State(status): State<Arc<Status>>) -> impl IntoResponse {
     }
 }
 
-async fn runs(State(status): State<Arc<Status>>, headers: HeaderMap) -> Response {
+async fn runs(State(status): State<Arc<Status>>, request: Request) -> Response {
     match &status.runs {
-        Some(page) => page.answer(&headers).await,
+        Some(page) => page.answer(request).await,
         None => (StatusCode::NOT_FOUND, "start the worker with --show-runs to see the runs here\n").into_response(),
     }
 }

@@ -1,14 +1,16 @@
 //! A page with the newest runs, for reading: no script, no actions, nothing that another page could embed.
 
 use std::fmt::Write as _;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::extract::Request;
+use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use sheetport_ledger::{Accounting, Run};
 use sheetport_operations::{self as operations, Context, ListedRun, RunFilter, RunStatus};
+use sheetport_web::OwnHosts;
 use tokio::sync::Mutex;
 
 use crate::ui;
@@ -42,19 +44,21 @@ th, td { padding: .25rem .75rem; text-align: left; border-bottom: 1px solid #888
 /// The page, as last made.
 pub(super) struct RunsPage {
     context: Context,
+    hosts: OwnHosts,
     made: Mutex<Option<(Instant, String)>>,
 }
 
 impl RunsPage {
-    pub(super) fn new(context: &Context) -> RunsPage {
-        RunsPage { context: context.clone(), made: Mutex::default() }
+    /// Returns the page of a worker that listens on `listens`.
+    pub(super) fn new(context: &Context, listens: SocketAddr) -> RunsPage {
+        RunsPage { context: context.clone(), hosts: OwnHosts::new(&[listens], &[]), made: Mutex::default() }
     }
 
     /// Answers a request for the page.
-    pub(super) async fn answer(&self, headers: &HeaderMap) -> Response {
-        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        if !is_own_host(host) {
-            // A name that somebody else may lead to this machine, so that their page could read this one.
+    pub(super) async fn answer(&self, request: Request) -> Response {
+        let is_foreign = self.hosts.refusal(&request).is_some();
+        drop(request);
+        if is_foreign {
             return (StatusCode::FORBIDDEN, "open this page by an IP address or as localhost\n").into_response();
         }
         let mut made = self.made.lock().await;
@@ -71,15 +75,6 @@ impl RunsPage {
             Ok(Err(_)) | Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "the ledger can't be used\n").into_response(),
         }
     }
-}
-
-fn is_own_host(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if !port.contains(']') => name,
-        _ => host,
-    };
-    let name = name.trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
 }
 
 fn page_of(runs: &[ListedRun]) -> String {
@@ -138,6 +133,11 @@ mod tests {
 
     #[test]
     fn only_addresses_and_localhost_are_own_hosts() {
+        let hosts = OwnHosts::new(&[SocketAddr::from(([0, 0, 0, 0], 9187))], &[]);
+        let is_own_host = |host: &str| {
+            let request = Request::builder().header(header::HOST, host).body(axum::body::Body::empty());
+            hosts.refusal(&request.expect("a request")).is_none()
+        };
         for host in ["127.0.0.1:9187", "10.0.0.7", "[::1]:9187", "[::1]", "localhost:9187", "LOCALHOST"] {
             assert!(is_own_host(host), "{host}");
         }
