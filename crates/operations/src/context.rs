@@ -133,16 +133,6 @@ impl Context {
             true => self.named_address(),
             false => Some(NamedAddress { address: run.about.base_url.clone(), from: AddressOrigin::Run }),
         };
-        let file = TokenFile::of(&self.home, profile);
-        let choice = Choice {
-            environment: &self.environment,
-            address,
-            fallback: None,
-            file: &file,
-            prefers_stored: self.is_profile_chosen,
-            home: &self.home,
-            uses_tokens: true,
-        };
         let chosen_connection = self.chosen_connection.clone().or(&from_run(&run.about.settings.connection)?);
         let of_profile = self.profiles.get(profile).map(|profile| profile.connection.clone()).unwrap_or_default();
         let rate = self.rate.filter(|_| profile == self.profile);
@@ -153,7 +143,21 @@ impl Context {
             rate,
             ..self.clone()
         };
-        Ok(context.with_access(choice.make()))
+        Ok(context.with_access(self.access(profile, address)))
+    }
+
+    /// Chooses between the tokens of the environment and those of a profile for an address.
+    fn access(&self, profile: &str, address: Option<NamedAddress>) -> Chosen {
+        let choice = Choice {
+            environment: &self.environment,
+            address,
+            fallback: None,
+            file: &TokenFile::of(&self.home, profile),
+            prefers_stored: self.is_profile_chosen,
+            home: &self.home,
+            uses_tokens: true,
+        };
+        choice.make()
     }
 
     /// Returns the profile of an operation on an existing run.
@@ -183,17 +187,8 @@ impl Context {
 
     /// Returns the context with the address and the tokens that are stored now, unless others were chosen for this command.
     pub fn with_stored_access(&self) -> Context {
-        let file = TokenFile::of(&self.home, &self.profile);
-        let choice = Choice {
-            environment: &self.environment,
-            address: self.named_address().filter(|address| address.from != AddressOrigin::Login),
-            fallback: None,
-            file: &file,
-            prefers_stored: self.is_profile_chosen,
-            home: &self.home,
-            uses_tokens: true,
-        };
-        self.clone().with_access(choice.make())
+        let address = self.named_address().filter(|address| address.from != AddressOrigin::Login);
+        self.clone().with_access(self.access(&self.profile, address))
     }
 
     /// Returns the context with tokens that the service has accepted and `file` has stored.
