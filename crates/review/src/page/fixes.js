@@ -4,6 +4,8 @@ import {get, post} from "./api.js";
 import {closeMenu, el, menu, replace} from "./dom.js";
 import {number, t} from "./words.js";
 
+/** Columns that tell what a row is about; the rest is shown on request. */
+export const COLUMNS = 7;
 /** Rows that a button names one by one. */
 const NAMED = 3;
 /** Milliseconds before a fix that is under way is told of. */
@@ -56,7 +58,7 @@ export class Fixes {
   more() {
     const {columns} = this.app.review.template;
     const all = columns.length;
-    return all > 7 ? el("button.link", {"aria-pressed": String(this.of.showsAll()), onclick: (event) => { this.of.toggleAll(); event.target.replaceWith(this.more()); }}, t(this.of.showsAll() ? "problems.few_columns" : "problems.all_columns", {n: all})) : null;
+    return all > COLUMNS ? el("button.link", {"aria-pressed": String(this.of.showsAll()), onclick: (event) => { this.of.toggleAll(); event.target.replaceWith(this.more()); }}, t(this.of.showsAll() ? "problems.few_columns" : "problems.all_columns", {n: all})) : null;
   }
 
   button(choice) {

@@ -13,7 +13,7 @@ const DIGIT = 9, AROUND_NUMBER = 36;
 // Browsers limit the height of an element; beyond it, the place in the list follows the scroll bar.
 const MAX_HEIGHT = 8_000_000;
 /** The place of the row number, from which a row can be left out. */
-export const ROW_NUMBER = -1;
+const ROW_NUMBER = -1;
 
 export class Grid {
   /**

@@ -4,8 +4,8 @@ import {get} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
 import {t} from "./words.js";
 
-/** Returns a notice that offers to keep the last fix, or says why that is not possible; `draw()` brings it up to date. */
-export function memoryOf(app) {
+/** Returns a notice that offers to keep the last fix, or says why that is not possible; `draw()` brings it up to date. `undo()` takes the last step back. */
+export function memoryOf(app, undo) {
   const node = el("div.notice.memory", {role: "status"});
   /** The step for which it was asked whether the template can do it. */
   let asked = null;
@@ -35,7 +35,7 @@ export function memoryOf(app) {
     asked = null;
     replace(node);
     const done = t("remember.done", {name: app.review.template.name.split(/[\\/]/).pop()});
-    toast(done, {label: t("undo"), run: () => app.change("/undo")});
+    toast(done, {label: t("undo"), run: undo});
     say(done);
   }
 

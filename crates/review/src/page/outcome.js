@@ -128,7 +128,7 @@ export function drawEnded(app, {body, bar}, status, of) {
     counts.unknown && !isPaused ? unknownRecords(app, of.run, of.decided) : null,
     of.cards));
   bar.hidden = false;
-  replace(bar, el("p.grow", of.numbers?.()), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
+  replace(bar, el("p.grow"), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
     isPaused && of.canResume !== false ? el("button.primary", {"data-resume": "", onclick: () => of.again("rest")}, t("send.continue", {n: counts.pending})) : null);
   say(title);
 }

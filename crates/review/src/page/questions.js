@@ -31,10 +31,9 @@ const lacksLines = ({record, fields, origin}) => isProposed(origin) && record ==
 
 /** Answers that are no change of the template, by file: columns that stay unused. */
 const left = new Map();
-const leftOf = (app) => {
-  const key = `${app.id}`;
-  if (!left.has(key)) left.set(key, new Set());
-  return left.get(key);
+const leftOf = ({id}) => {
+  if (!left.has(id)) left.set(id, new Set());
+  return left.get(id);
 };
 
 /** Returns whether a question is open, so that nothing is sent before it is answered. */

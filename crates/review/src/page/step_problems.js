@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {blockOf, openEditor} from "./cells.js";
 import {el, replace, say, toast} from "./dom.js";
-import {Fixes} from "./fixes.js";
+import {COLUMNS, Fixes} from "./fixes.js";
 import {Grid, isNumber} from "./grid.js";
 import {memoryOf} from "./memory.js";
 import {numbersLine} from "./numbers.js";
@@ -11,8 +11,6 @@ import {causeTitle, fieldName, number, t} from "./words.js";
 
 /** Rows of a block that is pasted. */
 const MAX_PASTED = 500;
-/** Columns that tell what a row is about; the rest is shown on request. */
-const COLUMNS = 7;
 /** Rows of a fix after which all rows are read again, in the background. */
 const MANY = 200;
 /** The rows that are left out, as a cause of their own. */
@@ -23,7 +21,7 @@ export function problemsStep(app, main, bar, wanted) {
   const list = el("nav.causes", {"aria-label": t("problems.causes")});
   const detail = el("section.detail", {"aria-label": t("problems.rows")});
   const split = el("div.split", list, detail);
-  const memory = memoryOf(app);
+  const memory = memoryOf(app, undo);
   const body = el("div.page.fill", el("div.title", el("h1", t("problems.title")), el("span.grow"), tools), memory.node, split);
   const about = el("div.about");
   const rows = el("div.rows_of_cause");
