@@ -121,6 +121,16 @@ fn promote_lagging(failover: &mut Failover, standby: &Cluster) {
     failover.lead_to(standby.folder());
 }
 
+/// Sends with two workers until the run ends after a promotion of the lagging standby. Returns the workers.
+fn send_through_promotion(failover: &mut Failover, standby: &Cluster) -> [Running; 2] {
+    let workers = failover.workers(["one", "two"]);
+    block_in_place(|| {
+        promote_lagging(failover, standby);
+        failover.until_done(standby);
+    });
+    workers
+}
+
 /// With idempotency keys, whatever is sent again after a failover has the key of its first request, so the service applies it once.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_record_has_two_keys_after_a_promotion() {
@@ -132,11 +142,7 @@ async fn no_record_has_two_keys_after_a_promotion() {
     }
     failover.queue().await;
     let Some(standby) = failover.desk.server.standby() else { return };
-    let workers = failover.workers(["one", "two"]);
-    block_in_place(|| {
-        promote_lagging(&mut failover, &standby);
-        failover.until_done(&standby);
-    });
+    let workers = send_through_promotion(&mut failover, &standby);
     for worker in workers {
         worker.kill();
     }
@@ -155,11 +161,7 @@ async fn workers_repeat_nothing_after_a_lagging_standby_was_promoted() {
     let Some(mut failover) = Failover::new().await else { return };
     failover.queue().await;
     let Some(standby) = failover.desk.server.standby() else { return };
-    let workers = failover.workers(["one", "two"]);
-    block_in_place(|| {
-        promote_lagging(&mut failover, &standby);
-        failover.until_done(&standby);
-    });
+    let workers = send_through_promotion(&mut failover, &standby);
     let shown = failover.assert_right(4).await;
     assert!(count(&shown, "unknown") > 0, "{shown}");
     for worker in workers {
