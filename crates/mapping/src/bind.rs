@@ -235,7 +235,7 @@ pub(super) fn bind_header(template: &Template, header: Header) -> Result<Layout,
     let width = own_width(names);
     let unread = |index: usize| !columns.iter().any(|columns| columns.contains(index));
     let others = (0..width).filter(|index| unread(*index) && !names[*index].trim().is_empty()).count();
-    let absent = if others > 0 { beside_the_key(template, &columns, names) } else { Vec::new() };
+    let absent = if others > 0 { beside_the_key(template, &columns) } else { Vec::new() };
     if !absent.is_empty() {
         return Err(Missing { header: Some(header), found, columns: absent });
     }
@@ -303,7 +303,7 @@ fn numbered_lines(template: &Template, finder: &mut Finder<'_>) -> Vec<NumberedL
 
 /// Returns the optional columns of a template if the sheet has none of them, and the records would only have their key and
 /// constants.
-fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) -> Vec<MissingColumn> {
+fn beside_the_key(template: &Template, columns: &[Columns]) -> Vec<MissingColumn> {
     let key = template.input().key;
     let is_key = |rule: &FieldRule| rule.place == Place::Id || key.contains(&rule.field.name);
     let others = || template.rules().zip(columns).filter(|(rule, _)| !is_key(rule));
@@ -312,14 +312,7 @@ fn beside_the_key(template: &Template, columns: &[Columns], names: &[String]) ->
     }
     let absent = others().filter_map(|(rule, _)| match &rule.source {
         Source::Column(wanted) => {
-            let wanted_names = wanted.iter().filter_map(ColumnName::name);
-            let known = names.iter().map(String::as_str);
-            let nearest = wanted_names.filter_map(|name| nearest(name, known.clone())).next().map(str::to_owned);
-            Some(MissingColumn {
-                field: rule.field.name.to_owned(),
-                wanted: wanted.clone(),
-                reason: Reason::Absent { nearest },
-            })
+            Some(MissingColumn { field: rule.field.name.to_owned(), wanted: wanted.clone(), reason: Reason::Absent })
         }
         _ => None,
     });

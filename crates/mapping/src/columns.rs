@@ -69,9 +69,7 @@ pub struct MissingColumn {
 
 #[derive(Debug)]
 pub enum Reason {
-    Absent {
-        nearest: Option<String>,
-    },
+    Absent,
     /// Several columns have this header.
     Duplicate {
         letters: Vec<String>,
@@ -87,6 +85,14 @@ pub enum Reason {
     TooMany,
 }
 
+impl MissingColumn {
+    /// Returns the header that is most like the wanted columns, if the column is absent.
+    pub fn nearest<'n>(&self, names: &'n [String]) -> Option<&'n str> {
+        let words = self.wanted.iter().filter(|_| matches!(self.reason, Reason::Absent)).filter_map(ColumnName::name);
+        nearest_of(words, names.iter().map(String::as_str))
+    }
+}
+
 impl std::fmt::Display for MissingColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 5;
@@ -100,9 +106,7 @@ impl std::fmt::Display for MissingColumn {
             write!(f, " or one of {} more names", self.wanted.len() - SHOWN)?;
         }
         match &self.reason {
-            Reason::Absent { nearest: Some(nearest) } => write!(f, " (the nearest is '{nearest}')"),
-            Reason::Absent { nearest: None } => Ok(()),
-            Reason::Several { .. } => Ok(()),
+            Reason::Absent | Reason::Several { .. } => Ok(()),
             Reason::TooMany => write!(f, ", but more than {MAX_UNPIVOTED} columns match"),
             Reason::Duplicate { letters } => write!(f, ", but several columns have this name ({})", letters.join(", ")),
         }
@@ -143,7 +147,7 @@ impl<'h> Finder<'h> {
         });
         let found = of_cell.map_or_else(|| self.find(wanted), Ok);
         let found = found.or_else(|reason| match &reason {
-            Reason::Absent { .. } if self.is_amount => self.with_currency(wanted).ok_or(reason),
+            Reason::Absent if self.is_amount => self.with_currency(wanted).ok_or(reason),
             _ => Err(reason),
         });
         match found {
@@ -151,12 +155,8 @@ impl<'h> Finder<'h> {
                 self.found += 1;
                 Some(index)
             }
-            Err(Reason::Absent { .. }) if optional => None,
+            Err(Reason::Absent) if optional => None,
             Err(reason) => {
-                let reason = match reason {
-                    Reason::Absent { .. } => Reason::Absent { nearest: self.nearest(wanted) },
-                    reason => reason,
-                };
                 self.missing.push(MissingColumn { field: field.to_owned(), wanted: wanted.to_vec(), reason });
                 None
             }
@@ -205,13 +205,7 @@ impl<'h> Finder<'h> {
         }
         let letters: Option<Vec<usize>> = wanted.iter().map(letters_of).collect();
         let letters = letters.into_iter().flatten().find(|index| *index < self.names.len());
-        letters.ok_or(Reason::Absent { nearest: None })
-    }
-
-    /// Returns the header that is most like the wanted columns.
-    fn nearest(&self, wanted: &[ColumnName]) -> Option<String> {
-        let words = wanted.iter().filter_map(ColumnName::name);
-        nearest_of(words, self.names.iter().map(String::as_str)).map(str::to_owned)
+        letters.ok_or(Reason::Absent)
     }
 
     /// Finds the only column with one of the wanted names and a currency: `Price (EUR)` for `Price`.
@@ -258,7 +252,7 @@ impl<'h> Finder<'h> {
                 let letters = same.into_iter().map(column_letters).collect();
                 Some((vec![ColumnName::Named(self.names[column].clone())], Reason::Duplicate { letters }))
             }
-            None if is_missing => Some((wanted, Reason::Absent { nearest: None })),
+            None if is_missing => Some((wanted, Reason::Absent)),
             None => None,
         };
         self.missing.extend(reason.map(|(wanted, reason)| MissingColumn {

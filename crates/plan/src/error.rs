@@ -158,7 +158,12 @@ fn missing_columns(missing: &Missing) -> String {
     if missing.columns.is_empty() {
         return "no header was found".to_owned();
     }
-    missing.columns.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    let names = missing.header.as_ref().map_or(&[][..], |header| &header.names);
+    let described = missing.columns.iter().map(|column| match column.nearest(names) {
+        Some(nearest) => format!("{column} (the nearest is '{nearest}')"),
+        None => column.to_string(),
+    });
+    described.collect::<Vec<_>>().join("; ")
 }
 
 /// Describes the position of a header. Row 0 means no header.

@@ -16,7 +16,7 @@ pub fn object_fields(json: &str) -> Option<Vec<(Cow<'_, str>, &str)>> {
 pub(super) fn object_field<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let mut found = None;
     let visitor = FieldVisitor { name, found: &mut found };
-    // A found field ends the reading with an error.
+    // The visitor ends at a found field, which the rest of the object turns into an error.
     let _ = serde_json::Deserializer::from_str(json).deserialize_map(visitor);
     found
 }
@@ -77,12 +77,12 @@ impl<'de> Visitor<'de> for FieldVisitor<'_, 'de> {
         formatter.write_str("an object")
     }
 
-    /// Ends with an error once the field is found.
+    /// Ends once the field is found, without an error of its own: its text and position would take longer than the search.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(name) = map.next_key::<&RawValue>()? {
             if unescaped(name.get()) == self.name {
                 *self.found = Some(map.next_value::<&RawValue>()?.get());
-                return Err(A::Error::custom("found"));
+                return Ok(());
             }
             map.next_value::<IgnoredAny>()?;
         }

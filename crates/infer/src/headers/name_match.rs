@@ -20,6 +20,25 @@ pub(crate) struct Header {
     /// All words without spaces.
     joined: String,
     bracketed: Vec<Vec<String>>,
+    marks: Marks,
+}
+
+/// Which words and letters a text has, each as one of 64 bits. Most names are ruled out by their marks alone: a sheet can have thousands
+/// of headers, and a field hundreds of names.
+#[derive(Clone, Copy, Debug, Default)]
+struct Marks {
+    words: u64,
+    letters: u64,
+    /// In characters.
+    length: usize,
+}
+
+/// A name of a field.
+struct KnownName {
+    title: &'static ColumnTitle,
+    /// Without the words that a header may lack.
+    marks: Marks,
+    is_unspaced: bool,
 }
 
 /// How a header matches a name.
@@ -47,7 +66,7 @@ pub(crate) struct NameMatch {
 
 /// The names of one field, normalized for comparison.
 pub(crate) struct FieldNames {
-    names: Vec<&'static ColumnTitle>,
+    names: Vec<KnownName>,
     /// Names with few other meanings.
     unmistakable: HashSet<&'static str>,
     modifiers: Modifiers,
@@ -77,11 +96,9 @@ impl Header {
         let header: String = header.chars().take(MAX_HEADER_CHARS).collect();
         let HeaderWords { words, bracketed } = normalize::header(&header);
         let joined = words.concat();
-        Header {
-            joined,
-            words: words.into_iter().flat_map(|word| vocabulary().split_compound(word)).collect(),
-            bracketed,
-        }
+        let words: Vec<String> = words.into_iter().flat_map(|word| vocabulary().split_compound(word)).collect();
+        let marks = Marks::new(words.iter().map(String::as_str), &joined);
+        Header { joined, words, bracketed, marks }
     }
 
     /// Whether the header is about a topic without a field.
@@ -150,13 +167,13 @@ impl Header {
                 || words.net.contains(word)
                 || words.gross.contains(word)
                 || names.modifiers.contains(word)
-                || names.names.iter().any(|name| name.words.contains(&word.as_str()))
+                || names.names.iter().any(|name| name.title.words.contains(&word.as_str()))
                 || word.bytes().all(|byte| byte.is_ascii_digit())
                 || in_text(word, None).is_some()
                 || CurrencyMark::parse(word).is_some()
         };
         let unknown = self.bracketed.iter().find(|words| {
-            !words.iter().all(is_known) && !names.names.iter().any(|name| name.joined == words.concat())
+            !words.iter().all(is_known) && !names.names.iter().any(|name| name.title.joined == words.concat())
         })?;
         Some(unknown.join(" "))
     }
@@ -184,15 +201,49 @@ impl Header {
     }
 }
 
+impl Marks {
+    fn new<'w>(words: impl Iterator<Item = &'w str>, joined: &str) -> Marks {
+        // FNV-1a, which is short; equal bits of different words only cost a comparison.
+        let hash = |word: &str| {
+            word.bytes()
+                .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+        };
+        Marks {
+            words: words.fold(0, |bits, word| bits | 1 << (hash(word) >> 58)),
+            letters: joined.chars().fold(0, |bits, letter| bits | 1 << (u32::from(letter) % 64)),
+            length: joined.chars().count(),
+        }
+    }
+
+    /// Whether texts may differ in `changes` letters at most: each change adds and removes one letter at most.
+    fn may_be_within(self, other: Marks, changes: usize) -> bool {
+        self.length.abs_diff(other.length) <= changes
+            && (self.letters ^ other.letters).count_ones() as usize <= 2 * changes
+    }
+}
+
+impl KnownName {
+    fn new(title: &'static ColumnTitle) -> KnownName {
+        let needed = title.words.iter().copied().filter(|word| !vocabulary().articles.contains(word));
+        let marks = Marks::new(needed, title.joined);
+        KnownName { title, marks, is_unspaced: normalize::is_unspaced(title.joined) }
+    }
+
+    /// Whether the header may have all words of the name, or contain a name without spaces.
+    fn may_be_in(&self, header: &Header) -> bool {
+        self.is_unspaced || !header.bracketed.is_empty() || self.marks.words & !header.marks.words == 0
+    }
+}
+
 impl FieldNames {
     /// Returns the names of a field; `with_own`: its name in the API, too.
     pub(super) fn new(field: &'static FieldWords, kind: RecordKind, with_own: bool) -> FieldNames {
         let own = field.own.as_ref().filter(|_| with_own);
-        let names: Vec<&'static ColumnTitle> = own.into_iter().chain(field.titles()).collect();
-        let unmistakable = names.iter().filter(|name| name.certainty >= UNMISTAKABLE);
+        let titles = || own.into_iter().chain(field.titles());
+        let unmistakable = titles().filter(|title| title.certainty >= UNMISTAKABLE);
         FieldNames {
-            unmistakable: unmistakable.map(|name| name.joined).collect(),
-            names,
+            unmistakable: unmistakable.map(|title| title.joined).collect(),
+            names: titles().map(KnownName::new).collect(),
             modifiers: vocabulary().modifiers(field, kind),
             own_name_only: field.names.is_empty(),
         }
@@ -201,7 +252,7 @@ impl FieldNames {
     /// Returns the names in these lists only.
     pub(super) fn of_lists(lists: &'static [&'static str], field: &'static FieldWords, kind: RecordKind) -> FieldNames {
         FieldNames {
-            names: titles_in(lists).collect(),
+            names: titles_in(lists).map(KnownName::new).collect(),
             unmistakable: HashSet::new(),
             modifiers: vocabulary().modifiers(field, kind),
             own_name_only: lists.is_empty(),
@@ -225,7 +276,7 @@ impl FieldNames {
 
     /// Whether the header is exactly a name of the field.
     pub(crate) fn has_name(&self, header: &Header) -> bool {
-        self.names.iter().any(|name| name.joined == header.joined)
+        self.names.iter().any(|name| name.title.joined == header.joined)
     }
 
     /// Returns the best match of the header with a name. Only a header that matches no name may be a misspelling. Names in
@@ -234,22 +285,26 @@ impl FieldNames {
         if header.joined.is_empty() {
             return None;
         }
-        let matches = self.names.iter().filter_map(|name| {
+        let is_exact = |name: &KnownName| header.joined == name.title.joined;
+        let possible = self.names.iter().filter(|name| name.may_be_in(header) || is_exact(name));
+        let matches = possible.filter_map(|name| {
             let (score, kind) = self.score(header, name)?;
-            let is_foreign = language.is_some_and(|language| name.language != language && name.language != "en");
-            Some((score * name.certainty * if is_foreign { FOREIGN } else { 1.0 }, kind, name))
+            let title = name.title;
+            let is_foreign = language.is_some_and(|language| title.language != language && title.language != "en");
+            Some((score * title.certainty * if is_foreign { FOREIGN } else { 1.0 }, kind, title))
         });
         let best = matches.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let misspelt = || {
             let name = self.names.iter().find(|name| !self.own_name_only && is_similar(header, name))?;
-            Some((SIMILAR * name.certainty, MatchKind::Similar, name))
+            Some((SIMILAR * name.title.certainty, MatchKind::Similar, name.title))
         };
-        let (score, kind, name) = best.filter(|best| best.0 > 0.0).or_else(misspelt)?;
-        let ColumnTitle { text, certainty, language, .. } = **name;
+        let (score, kind, title) = best.filter(|best| best.0 > 0.0).or_else(misspelt)?;
+        let ColumnTitle { text, certainty, language, .. } = *title;
         Some(NameMatch { score, kind, name: text.to_owned(), certainty, language })
     }
 
-    fn score(&self, header: &Header, name: &ColumnTitle) -> Option<(f64, MatchKind)> {
+    fn score(&self, header: &Header, name: &KnownName) -> Option<(f64, MatchKind)> {
+        let KnownName { title: name, is_unspaced, .. } = name;
         if header.joined == name.joined {
             return Some((1.0, MatchKind::Exact));
         }
@@ -260,10 +315,9 @@ impl FieldNames {
         if in_brackets && name.joined.len() > 2 && !header.words.iter().any(|word| self.is_other_topic(word)) {
             return Some((IN_BRACKETS, MatchKind::Contains));
         }
-        let score = if normalize::is_unspaced(name.joined) {
-            self.score_within(header, name)?
-        } else {
-            self.score_words(header, name)?
+        let score = match is_unspaced {
+            true => self.score_within(header, name)?,
+            false => self.score_words(header, name)?,
         };
         Some((score, MatchKind::Contains))
     }
@@ -330,12 +384,11 @@ impl FieldNames {
 }
 
 /// Whether the header is probably a misspelling of the name; headers of known words are not.
-fn is_similar(header: &Header, name: &ColumnTitle) -> bool {
-    let length = name.joined.chars().count();
-    let max_distance = if length >= 12 { 2 } else { usize::from(length >= 5) };
+fn is_similar(header: &Header, name: &KnownName) -> bool {
+    let max_distance = if name.marks.length >= 12 { 2 } else { usize::from(name.marks.length >= 5) };
     let is_known = |word: &String| vocabulary().is_part(word) || vocabulary().small.contains(word);
     max_distance > 0
-        && header.joined.chars().count().abs_diff(length) <= max_distance
+        && name.marks.may_be_within(header.marks, max_distance)
         && !header.words.iter().all(is_known)
-        && strsim::osa_distance(&header.joined, name.joined) <= max_distance
+        && strsim::osa_distance(&header.joined, name.title.joined) <= max_distance
 }
