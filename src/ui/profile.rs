@@ -13,12 +13,16 @@ const MAX_WIDTH: usize = 22;
 const MAX_LAST_WIDTH: usize = 48;
 /// A table with less room for the values is not printed.
 const MIN_LAST_WIDTH: usize = 14;
+/// The field that the amounts of a record can fill.
+const CURRENCY: &str = "currency";
 const INDENT: &str = "  ";
 const GAP: &str = "  ";
 
 /// Prints the profile. Fields that no record fills come last, on one line.
 pub fn print(profile: &Profile) {
-    let (blank, filled): (Vec<_>, Vec<_>) = profile.fields.iter().partition(|field| field.filled == 0);
+    let (mut blank, filled): (Vec<_>, Vec<_>) = profile.fields.iter().partition(|field| field.filled == 0);
+    // Signs beside the prices name a currency, too.
+    blank.retain(|field| field.field != CURRENCY || profile.currencies.is_empty());
     let rows: Vec<[String; COLUMNS]> = filled.into_iter().map(row).collect();
     let header = HEADER.map(|title| word(title).to_owned());
     let widths: Vec<usize> = (0..COLUMNS)

@@ -228,6 +228,7 @@ codes! {
         Guess = "guess", Template, Nothing, [];
         MisspeltColumn = "misspelt-column", Template, Nothing, [];
         ContradictedTitle = "contradicted-title", Template, Nothing, [];
+        Nameless = "nameless", Template, Nothing, [];
         HiddenRows = "hidden-rows", File, All, [];
         HiddenColumns = "hidden-columns", File, All, [];
         MergedCells = "merged-cells", File, All, [];
@@ -318,9 +319,11 @@ impl Code {
     /// nobody is asked. A row with such a finding that is a warning is sent.
     pub fn asks(self) -> Option<Asks> {
         match self {
-            Code::ForeignSheet | Code::OtherTemplate | Code::MisspeltColumn | Code::ContradictedTitle => {
-                Some(Asks::File)
-            }
+            Code::ForeignSheet
+            | Code::OtherTemplate
+            | Code::MisspeltColumn
+            | Code::ContradictedTitle
+            | Code::Nameless => Some(Asks::File),
             Code::DoesNotAddUp
             | Code::ImplausibleDate
             | Code::NoName

@@ -159,9 +159,9 @@ fn missing_columns(missing: &Missing) -> String {
         return "no header was found".to_owned();
     }
     let names = missing.header.as_ref().map_or(&[][..], |header| &header.names);
-    let described = missing.columns.iter().map(|column| match column.nearest(names) {
-        Some(nearest) => format!("{column} (the nearest is '{nearest}')"),
-        None => column.to_string(),
+    let described = missing.columns.iter().map(|column| {
+        let nearest = column.nearest(names).map(|nearest| format!(" (the nearest is '{nearest}')"));
+        column.to_string() + nearest.as_deref().unwrap_or_default()
     });
     described.collect::<Vec<_>>().join("; ")
 }

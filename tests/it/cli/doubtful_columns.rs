@@ -378,6 +378,29 @@ fn a_column_one_letter_off_is_a_question() {
 }
 
 #[test]
+fn descriptions_without_names_are_a_question() {
+    let place = Place::new();
+    let served = Served::start(&place);
+    let csv = "SKU,Description,Price\nA,Bolt,1.50\nB,Nut,0.50\n";
+    place.write("items.csv", csv);
+    let says = &[
+        "Description is sent as the description, and no column is the name: is it the name?",
+        "column = \"Description\" below [fields.name]",
+        "--accept nameless",
+    ];
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items"]).exits(3).shows(says);
+    assert_eq!(check(&place, csv, 3)["warnings"][0]["code"], "nameless");
+    // The template that the hint describes.
+    place.write("mine.toml", "extends = \"items\"\n[fields.name]\ncolumn = \"Description\"\n");
+    served.sheetport(&place, ["upload", "items.csv", "-t", "mine.toml"]).exits(0);
+    // New descriptions of items that have names.
+    served.sheetport(&place, ["upload", "items.csv", "-t", "items", "--accept", "nameless"]).exits(0);
+    let listed = served.get("/v1/public/items");
+    let listed = listed["data"].as_array().unwrap();
+    assert!(listed.len() == 2 && listed.iter().all(|item| item["name"].is_string()), "{listed:?}");
+}
+
+#[test]
 fn quantities_of_nothing_are_a_problem() {
     let place = Place::new();
     place.write("orders.csv", "Order no,Produkt,Quantity\n1,Bolt,3\n2,Nut,4\n");

@@ -25,6 +25,16 @@ fn the_columns_of_a_group_are_shown() {
 }
 
 #[test]
+fn a_currency_beside_an_amount_is_no_blank_field() {
+    let place = Place::new();
+    place.write("i.csv", "SKU,Name,Price\nA-1,Bolt,1.50 €\n");
+    let said = place.sheetport(["explain", "i.csv", "-t", "items", "--row", "2"]).exits(0);
+    said.shows(&["currency", "written beside the amounts", "→ \"EUR\""]);
+    let checked = place.sheetport(["check", "i.csv", "-t", "items"]).exits(0);
+    checked.shows(&["Currency: EUR in 1 record", "Blank throughout: description, purchasePrice, tax, status"]);
+}
+
+#[test]
 fn what_is_known_about_a_column_is_shown() {
     let place = Place::new();
     place.write("o.toml", format!("{ORDERS}[lines.price]\ncolumn = \"Price\"\n"));

@@ -7,7 +7,7 @@ use sheetport_values::number::Percent;
 use super::super::bind::{Columns, NumberedLine};
 use super::super::model::{FieldRule, OnBlank, Otherwise, Place, Source, Translate};
 use super::super::problem::Problem;
-use super::mapper::Mapper;
+use super::mapper::{Draft, Mapper};
 
 /// A rule applied to a row.
 #[derive(Debug)]
@@ -25,12 +25,16 @@ pub struct Explained {
 /// Applies every rule of the template to one row.
 pub fn explain(mapper: &Mapper<'_>, row: &Row) -> Vec<Explained> {
     let (template, layout) = (mapper.template(), mapper.layout());
-    let explained = |index: usize, rule: &FieldRule, columns: &Columns| Explained {
-        field: rule.field.name,
-        place: rule.place,
-        cells: mapper.cells(columns, row),
-        steps: steps(rule),
-        value: mapper.try_rule(index, columns, row),
+    let mut draft = Draft::default();
+    mapper.map(row, &mut draft);
+    let beside_amounts = mapper.currency_of_amounts(&draft.gathered);
+    let explained = |index: usize, rule: &FieldRule, columns: &Columns| {
+        let (mut steps, mut value) = (steps(rule), mapper.try_rule(index, columns, row));
+        if let (true, Ok(None), Some(currency)) = (rule.field.is_currency(), &value, beside_amounts) {
+            steps.push("written beside the amounts, or the default of the sheet".to_owned());
+            value = Ok(Some(format!("\"{}\"", currency.as_str())));
+        }
+        Explained { field: rule.field.name, place: rule.place, cells: mapper.cells(columns, row), steps, value }
     };
     let rules = template.rules().zip(&layout.columns).enumerate();
     let of_row: Vec<Explained> = rules.map(|(index, (rule, columns))| explained(index, rule, columns)).collect();

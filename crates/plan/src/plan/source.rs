@@ -20,7 +20,7 @@ use sheetport_values::date::local_zone;
 
 use super::checks::file_warnings::{
     GROUP, RECORD, doubtful_letters, foreign_sheet, guesses, hidden_sheet, misspelt_columns, money_as_quantity,
-    other_template, rival_columns, unread_sheets, unused_columns,
+    nameless, other_template, rival_columns, unread_sheets, unused_columns,
 };
 use super::checks::titles::contradicted_title;
 use super::columns::merge_columns;
@@ -162,6 +162,7 @@ impl Source {
         );
         warnings.extend(tables.iter().flat_map(|table| money_as_quantity(&book, template, table)));
         warnings.extend(tables.iter().flat_map(|table| misspelt_columns(template, table)));
+        warnings.extend(tables.iter().filter_map(|table| nameless(template, table)));
         warnings.extend(tables.iter().filter_map(|table| contradicted_title(&book, template, table)));
         warnings.extend(tables.iter().filter_map(|table| hidden_sheet(&book, table)));
         warnings.extend(tables.first().into_iter().flat_map(|table| guesses(template, table)));

@@ -142,6 +142,26 @@ pub(crate) fn misspelt_columns(template: &Template, table: &Table) -> impl Itera
     })
 }
 
+/// Returns a question about a built-in template that finds descriptions and no names: where a list has one text of each record, people call
+/// it a description, and mean its name.
+pub(crate) fn nameless(template: &Template, table: &Table) -> Option<Problem> {
+    builtin::find(&template.name).filter(|_| !table.layout.is_report && !table.layout.is_export())?;
+    let column_of = |field: &str| {
+        let mut rules = template.rules().zip(&table.layout.columns);
+        rules.find(|(rule, _)| rule.field.name == field).map(|(_, columns)| columns.first())
+    };
+    let described = column_of("description")?.filter(|_| column_of("name") == Some(None))?;
+    let header = excerpt(table.layout.header.names.get(described)?.trim());
+    let remedy = format!(
+        "if it is the name, write column = \"{header}\" below [fields.name] in a template of your own, with extends = \"{}\"; if the \
+         records have their names already, use --accept nameless",
+        template.name
+    );
+    let message = "is sent as the description, and no column is the name: is it the name?";
+    let question = Problem { field: "name".to_owned(), remedy, ..Problem::of_record(Code::Nameless, message) };
+    Some(table.of_column(described, question))
+}
+
 /// Returns a warning about a sheet that is probably not about the records of the template.
 pub(crate) fn foreign_sheet(template: &Template, table: &Table) -> Option<Problem> {
     const SHOWN: usize = 5;
