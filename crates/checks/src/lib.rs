@@ -18,6 +18,7 @@
 //! | `misspelt.rs` | words with a letter too many, missing or wrong |
 //! | `sequence.rs` | rows out of order: dates, consecutive numbers, rows of a record |
 //! | `sample.rs` | the first rows, for what their order tells |
+//! | `repeats.rs` | values that are there already, where all others differ |
 //! | `runs.rs` | numbers that were dragged, sorted alone or left in cents |
 //! | `shifted.rs` | cells that belong to the row above or below |
 //! | `periods.rs` | two dates of a row in the wrong order |
@@ -44,6 +45,7 @@ mod hashed;
 mod misspelt;
 mod periods;
 mod prices;
+mod repeats;
 mod roles;
 mod runs;
 mod sample;
@@ -59,7 +61,7 @@ mod whole_records;
 mod words;
 
 pub use column::{ColumnCalculation, ColumnProfile, ColumnShape, ColumnSurvey};
-pub use dates::implausible_date;
+pub use dates::{expired, implausible_date};
 pub use finding::Finding;
 pub use words::is_selector;
 
@@ -217,6 +219,7 @@ impl Survey {
         odd.extend(balance::balance(&self.roles, &self.sample));
         odd.extend(twice::twice(&self.roles, &self.sample));
         odd.extend(periods::periods(&self.roles, &self.sample));
+        odd.extend(repeats::repeats(&self.roles, &self.sample));
         odd.extend(runs::runs(&self.roles, &self.sample));
         odd
     }

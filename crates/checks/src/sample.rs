@@ -4,6 +4,7 @@ use sheetport_sheet::Row;
 use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
+use super::features::is_barcode;
 use super::hashed::ByHash;
 use super::roles::{Roles, record_of};
 use super::sequence::days;
@@ -34,6 +35,10 @@ pub(super) struct Column {
     /// By row, with the day before the month and the other way round; only of columns of dates.
     pub(super) days: Option<Vec<Option<[i32; 2]>>>,
     pub(super) texts: Vec<Texts>,
+    /// By row: the hash of its text; 0 for none.
+    pub(super) hashes: Vec<u64>,
+    /// The number of barcodes, and of other texts.
+    barcodes: [usize; 2],
 }
 
 /// A part of the texts of a column.
@@ -68,6 +73,8 @@ impl Sample {
             numbers: Some(Vec::new()),
             days: Some(Vec::new()),
             texts: parts.map(|part| Texts { part, ids: Vec::new(), different: 0, known: ByHash::default() }).into(),
+            hashes: Vec::new(),
+            barcodes: [0; 2],
         };
         Sample { rows: Vec::new(), records: Vec::new(), columns: columns.into_iter().map(column).collect() }
     }
@@ -96,6 +103,8 @@ impl Sample {
             }
             let shown = cell.shown();
             let text = trimmed(&shown);
+            column.hashes.push(if text.is_empty() { 0 } else { XxHash3_64::oneshot(text.as_bytes()) });
+            column.barcodes[usize::from(!is_barcode(text))] += usize::from(!text.is_empty());
             column.texts.retain_mut(|texts| texts.add(text));
         }
     }
@@ -114,6 +123,11 @@ impl Sample {
 }
 
 impl Column {
+    pub(super) fn are_barcodes(&self) -> bool {
+        let [barcodes, others] = self.barcodes;
+        others * 10 <= barcodes
+    }
+
     pub(super) fn texts(&self, part: Part) -> Option<&Texts> {
         self.texts.iter().find(|texts| texts.part == part)
     }
