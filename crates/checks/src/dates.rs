@@ -90,13 +90,13 @@ impl FarMonths {
         let years = f64::from((month - self.usual).abs()) / 12.0;
         Some(Finding {
             code: Code::ImplausibleDate,
-            column: self.column,
-            field: self.field,
-            value: cell.shown().trim().to_owned(),
-            message: format!("is {years:.1} years from the other dates of the column, about {}", shown(self.usual)),
             remedy: "correct the date; if it is right, set damaged = \"accept\" for the field in the template"
                 .to_owned(),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, self.field),
+                cell.shown().trim().to_owned(),
+                format!("is {years:.1} years from the other dates of the column, about {}", shown(self.usual)),
+            )
         })
     }
 }
@@ -168,12 +168,8 @@ pub fn implausible_date(iso: &str, value: &str, today: civil::Date, place: (usiz
     let (column, field) = place;
     Some(Finding {
         code: Code::ImplausibleDate,
-        column,
-        field,
-        value: value.to_owned(),
-        message: format!("is in the year {year}"),
         remedy: "correct the date; if it is right, set damaged = \"accept\" for the field in the template".to_owned(),
-        is_warning: false,
+        ..Finding::unlike_others((column, field), value.to_owned(), format!("is in the year {year}"))
     })
 }
 

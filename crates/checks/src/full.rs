@@ -1,6 +1,5 @@
 //! Columns of prices and quantities that all rows but a few fill, with more than nothing.
 
-use sheetport_findings::Code;
 use sheetport_sheet::Row;
 
 use super::finding::Finding;
@@ -94,13 +93,9 @@ impl Full {
             }
         };
         (is_blank || is_zero).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: cell.shown().trim().to_owned(),
-            message: message.to_owned(),
             remedy: remedy.to_owned(),
             is_warning: is_blank,
+            ..Finding::unlike_others((self.column, self.field), cell.shown().trim().to_owned(), message.to_owned())
         })
     }
 }

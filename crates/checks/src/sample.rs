@@ -37,6 +37,8 @@ pub(super) struct Column {
     pub(super) texts: Vec<Texts>,
     /// By row: the hash of its text; 0 for none.
     pub(super) hashes: Vec<u64>,
+    /// Whether a cell has a text of three letters at least.
+    pub(super) has_words: bool,
     /// The number of barcodes, and of other texts.
     barcodes: [usize; 2],
 }
@@ -49,6 +51,8 @@ pub(super) struct Texts {
     pub(super) ids: Vec<u16>,
     pub(super) different: usize,
     known: ByHash<u16>,
+    /// The first texts with their hashes.
+    pub(super) first: Vec<(u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +62,12 @@ pub(super) enum Part {
     FirstWord,
     /// The letters in front of a number.
     Letters,
+    /// Whether there is a value.
+    Filled,
 }
+
+/// Number of the first texts that are kept, to be shown.
+const FIRST: usize = 24;
 
 impl Sample {
     pub(super) fn new(roles: &Roles) -> Sample {
@@ -66,14 +75,17 @@ impl Sample {
         columns.extend(roles.unmapped.iter().filter(|column| !columns.contains(column)).copied().collect::<Vec<_>>());
         // The rows of a report are those with problems.
         columns.truncate(if roles.status.is_some() { 0 } else { MAX_COLUMNS });
-        let parts = [Part::Whole, Part::FirstWord, Part::Letters];
+        let parts = [Part::Whole, Part::FirstWord, Part::Letters, Part::Filled];
         let column = |index: usize| Column {
             index,
             is_amount: roles.numbers.iter().any(|(number, _)| *number == index),
             numbers: Some(Vec::new()),
             days: Some(Vec::new()),
-            texts: parts.map(|part| Texts { part, ids: Vec::new(), different: 0, known: ByHash::default() }).into(),
+            texts: parts
+                .map(|part| Texts { part, ids: Vec::new(), different: 0, known: ByHash::default(), first: Vec::new() })
+                .into(),
             hashes: Vec::new(),
+            has_words: false,
             barcodes: [0; 2],
         };
         Sample { rows: Vec::new(), records: Vec::new(), columns: columns.into_iter().map(column).collect() }
@@ -105,6 +117,7 @@ impl Sample {
             let text = trimmed(&shown);
             column.hashes.push(if text.is_empty() { 0 } else { XxHash3_64::oneshot(text.as_bytes()) });
             column.barcodes[usize::from(!is_barcode(text))] += usize::from(!text.is_empty());
+            column.has_words = column.has_words || text.chars().filter(|c| c.is_alphabetic()).count() >= 3;
             column.texts.retain_mut(|texts| texts.add(text));
         }
     }
@@ -140,7 +153,12 @@ impl Texts {
             None => 0,
             Some(part) => {
                 let next = u16::try_from(self.known.len() + 1).unwrap_or(u16::MAX);
-                *self.known.entry(XxHash3_64::oneshot(part.as_bytes())).or_insert(next)
+                let hash = XxHash3_64::oneshot(part.as_bytes());
+                let id = *self.known.entry(hash).or_insert(next);
+                if id == next && self.first.len() < FIRST {
+                    self.first.push((hash, part.to_owned()));
+                }
+                id
             }
         };
         self.ids.push(id);
@@ -150,8 +168,9 @@ impl Texts {
 }
 
 impl Part {
-    fn of(self, text: &str) -> Option<&str> {
+    pub(super) fn of(self, text: &str) -> Option<&str> {
         match self {
+            Part::Filled => Some(if text.is_empty() { "" } else { "*" }),
             Part::Whole => Some(text).filter(|text| !text.is_empty()),
             Part::FirstWord => text.split_once([' ', ',']).map(|(first, _)| first).filter(|word| is_word(word)),
             Part::Letters => {

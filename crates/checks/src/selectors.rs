@@ -163,25 +163,25 @@ impl Selector {
         };
         Some(Finding {
             code: Code::Selector,
-            column: self.column,
-            field: "",
-            value: value.clone(),
-            message: match (other.is_some(), self.are_units || is_several(price_unit(value)) || has_unit(value)) {
-                (true, _) => {
-                    "names another currency than the one that is sent, and the template does not read it".to_owned()
-                }
-                (_, true) => {
-                    "says that the price is one of several pieces, and the template does not read it".to_owned()
-                }
-                _ => "says that the row is no ordinary record, and the template does not read it".to_owned(),
-            },
             remedy: format!(
                 "to leave such rows out, add skip_where = {{ column = {header}, matches = '^{}$' }} to [sheet] in the template; to send \
                  them like the others, add ignored = [{header}]",
                 // An apostrophe would end the text of the template.
                 regex::escape(value).replace('\'', ".")
             ),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, ""),
+                value.clone(),
+                match (other.is_some(), self.are_units || is_several(price_unit(value)) || has_unit(value)) {
+                    (true, _) => {
+                        "names another currency than the one that is sent, and the template does not read it".to_owned()
+                    }
+                    (_, true) => {
+                        "says that the price is one of several pieces, and the template does not read it".to_owned()
+                    }
+                    _ => "says that the row is no ordinary record, and the template does not read it".to_owned(),
+                },
+            )
         })
     }
 }

@@ -1,6 +1,5 @@
 //! The form of identifiers and names: which kinds of characters they have, in which order, and features that only a few of a column have.
 
-use sheetport_findings::Code;
 use sheetport_sheet::Cell;
 use sheetport_values::normalize::trimmed;
 
@@ -285,13 +284,9 @@ impl Form {
         };
         let remedy = "correct it, or leave the row out if it is no record; if it is right, set damaged = \"accept\" for the field in the template";
         Some(Finding {
-            code: Code::UnlikeOthers,
-            column,
-            field,
-            value: text.to_owned(),
-            message,
             remedy: remedy.to_owned(),
             is_warning,
+            ..Finding::unlike_others((column, field), text.to_owned(), message)
         })
     }
 }

@@ -97,12 +97,8 @@ impl Margin {
         };
         Some(Finding {
             code,
-            column: self.price,
-            field: PRICE,
-            value: numbers.shown(self.price),
-            message,
             remedy: remedy.to_owned(),
-            is_warning: false,
+            ..Finding::unlike_others((self.price, PRICE), numbers.shown(self.price), message)
         })
     }
 }

@@ -196,12 +196,8 @@ impl Proportion {
         };
         Some(Finding {
             code,
-            column: self.column,
-            field: self.field,
-            value: numbers.shown(self.column),
-            message,
             remedy,
-            is_warning: false,
+            ..Finding::unlike_others((self.column, self.field), numbers.shown(self.column), message)
         })
     }
 }
@@ -212,19 +208,21 @@ impl Bound {
         let is_least = self.least == Some(number.value.abs());
         let is_unknown = is_least || !self.is_price || stands_for_another(number);
         (is_least || number.value.abs() >= self.bound).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: numbers.shown(self.column),
-            message: match is_least {
-                true => "is far below all others of the column, and may stand for a price that is not known".to_owned(),
-                false => "is many times as large as all others of the column".to_owned(),
-            },
             remedy: match is_unknown {
                 true => "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
                 false => "it is sent as it is; correct it if it is wrong".to_owned(),
             },
             is_warning: !is_unknown,
+            ..Finding::unlike_others(
+                (self.column, self.field),
+                numbers.shown(self.column),
+                match is_least {
+                    true => {
+                        "is far below all others of the column, and may stand for a price that is not known".to_owned()
+                    }
+                    false => "is many times as large as all others of the column".to_owned(),
+                },
+            )
         })
     }
 }
