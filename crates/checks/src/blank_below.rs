@@ -68,15 +68,15 @@ impl BlankBelow {
         let (header, field) = (quoted(roles.name_of(self.column)), self.field);
         Some(Finding {
             code: Code::NoName,
-            column: self.column,
-            field,
-            value: String::new(),
-            message: "is blank, though rows above are filled".to_owned(),
             remedy: format!(
                 "fill it in; if the cell above is meant, add fill_down = [{header}] to [sheet] in the template; if records without it are \
                  right, set damaged = \"accept\" for {field}"
             ),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, field),
+                String::new(),
+                "is blank, though rows above are filled".to_owned(),
+            )
         })
     }
 }

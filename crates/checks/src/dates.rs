@@ -9,6 +9,8 @@ use sheetport_sheet::{Cell, Row};
 use sheetport_values::normalize::trimmed;
 
 use super::finding::Finding;
+use super::sequence::days;
+use super::words::is_until;
 
 /// Earlier dates are two-digit years in the wrong century, or blank cells of a program that counts from 1900.
 const EARLIEST_YEAR: i16 = 1990;
@@ -88,13 +90,13 @@ impl FarMonths {
         let years = f64::from((month - self.usual).abs()) / 12.0;
         Some(Finding {
             code: Code::ImplausibleDate,
-            column: self.column,
-            field: self.field,
-            value: cell.shown().trim().to_owned(),
-            message: format!("is {years:.1} years from the other dates of the column, about {}", shown(self.usual)),
             remedy: "correct the date; if it is right, set damaged = \"accept\" for the field in the template"
                 .to_owned(),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, self.field),
+                cell.shown().trim().to_owned(),
+                format!("is {years:.1} years from the other dates of the column, about {}", shown(self.usual)),
+            )
         })
     }
 }
@@ -136,6 +138,27 @@ fn shown(month: i32) -> String {
     format!("{:04}-{:02}", month / 12, month % 12 + 1)
 }
 
+/// Returns the last date of a line above the header, if the list was valid until then, and it is over. Of several dates, the last one is the
+/// end; a single one may be that of printing, but for a word such as *until*.
+pub fn expired(title: &str, today: civil::Date) -> Option<civil::Date> {
+    let words: Vec<&str> = title.split_whitespace().map(|word| word.trim_matches([',', '.', '(', ')', ':'])).collect();
+    let number = |word: &str| word.trim_end_matches(|c: char| !c.is_ascii_digit()).parse::<i16>().ok();
+    let in_words = words.windows(3).filter_map(|parts| {
+        let month = |word: &str| i8::try_from(sheetport_values::date::month(word)?).ok();
+        let (day, month) = match (month(parts[1]), month(parts[0])) {
+            (Some(month), _) => (parts[0], month),
+            (None, month) => (parts[1], month?),
+        };
+        civil::Date::new(number(parts[2])?, month, i8::try_from(number(day)?).ok()?).ok()
+    });
+    // Of two readings, the later one.
+    let of_days = |days: [i64; 2]| civil::Date::ZERO.checked_add(jiff::Span::new().days(days[0].max(days[1]))).ok();
+    let in_numbers = words.iter().filter_map(|word| days(&Cell::Text(word)).and_then(of_days));
+    let dates: Vec<civil::Date> = in_words.chain(in_numbers).collect();
+    let is_end = dates.len() > 1 || title.split(|c: char| !c.is_alphabetic() && c != '/').any(is_until);
+    dates.into_iter().max().filter(|last| is_end && *last < today)
+}
+
 /// Judges the date of a record of the past, as ISO 8601. A date in the next year may be planned.
 pub fn implausible_date(iso: &str, value: &str, today: civil::Date, place: (usize, &'static str)) -> Option<Finding> {
     let year: i16 = iso.trim_matches('"').get(..4)?.parse().ok()?;
@@ -145,12 +168,8 @@ pub fn implausible_date(iso: &str, value: &str, today: civil::Date, place: (usiz
     let (column, field) = place;
     Some(Finding {
         code: Code::ImplausibleDate,
-        column,
-        field,
-        value: value.to_owned(),
-        message: format!("is in the year {year}"),
         remedy: "correct the date; if it is right, set damaged = \"accept\" for the field in the template".to_owned(),
-        is_warning: false,
+        ..Finding::unlike_others((column, field), value.to_owned(), format!("is in the year {year}"))
     })
 }
 

@@ -1,20 +1,16 @@
 //! Columns of few different values of which one decides another: a country the currency, the letters of a number the direction of the movement,
 //! a status whether there is a date. A row that has another value is in doubt.
 
-use std::borrow::Cow;
-
-use sheetport_findings::Code;
 use sheetport_sheet::Row;
 use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
 use super::finding::Finding;
-use super::roles::{Meaning, Quantity, Roles, record_of};
+use super::roles::{Meaning, Quantity, Roles};
+use super::sample::{Column, Part, Sample};
 
 /// Most columns that are compared with each other.
 const MAX_COLUMNS: usize = 12;
-/// Most rows that are compared.
-const MAX_ROWS: usize = 4096;
 /// Most different values of a column that decides another or is decided.
 const MAX_VALUES: usize = 24;
 /// Maximum length of a value in bytes. A longer one is a description.
@@ -28,41 +24,19 @@ const OF_VALUE: f64 = 1.0;
 /// The evidence of all rows, less what it costs to have tried all pairs of columns, and each row as the exception.
 const OF_ROWS: f64 = 3.0;
 
-/// What of a cell is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Whole,
-    /// The letters at the beginning of an identifier.
-    Letters,
-    /// Whether there is a value.
-    Filled,
-}
-
 /// The values of a part of a column.
-#[derive(Clone, Debug)]
-struct Values {
+struct Values<'s> {
     column: usize,
     part: Part,
-    different: Vec<Value>,
+    different: Vec<Value<'s>>,
     /// By row: the place of its value, from 1; 0 for none.
-    rows: Vec<u8>,
-    are_many: bool,
+    rows: Vec<u16>,
 }
 
-#[derive(Clone, Debug)]
-struct Value {
+struct Value<'s> {
     hash: u64,
-    text: String,
+    text: &'s str,
     rows: u32,
-}
-
-/// Collects the values that stand beside each other.
-#[derive(Clone, Debug)]
-pub(super) struct DependenceCounts {
-    values: Vec<Values>,
-    /// The columns that identify the record of a row, and the record of each row.
-    group: Vec<usize>,
-    records: Vec<u64>,
 }
 
 /// A value beside which all other rows have another one.
@@ -76,84 +50,46 @@ pub(super) struct Dependence {
     message: String,
 }
 
-impl DependenceCounts {
-    pub(super) fn new(roles: &Roles) -> DependenceCounts {
-        // The rows of a report are those with problems.
-        let columns = roles.mapped.iter().map(|(column, _)| *column).chain(roles.unmapped.iter().copied());
-        let columns: Vec<usize> = columns.filter(|_| roles.status.is_none()).collect();
-        // Prices, quantities and dates differ honestly, and what a record repeats on its rows is compared with it.
-        let is_number = |column: usize| {
-            let is_amount = |(other, it): &(usize, Quantity)| *other == column && it.meaning != Meaning::TaxRate;
-            roles.numbers.iter().any(is_amount) || roles.dates.iter().any(|(date, _)| *date == column)
-        };
-        let whole = columns.iter().filter(|column| !is_number(**column) && !roles.group.contains(column));
-        let letters = columns.iter().copied().filter(|column| !is_number(*column));
-        let parts = whole.map(|column| (*column, Part::Whole)).chain(letters.map(|column| (column, Part::Letters)));
-        let values = parts.chain(columns.iter().map(|column| (*column, Part::Filled))).map(|(column, part)| Values {
-            column,
-            part,
-            different: Vec::new(),
-            rows: Vec::new(),
-            are_many: false,
+pub(super) fn dependences(roles: &Roles, sample: &Sample) -> Vec<Dependence> {
+    // Prices, quantities and dates differ honestly, and what a record repeats on its rows is compared with it.
+    let is_number = |column: usize| {
+        let is_amount = |(other, it): &(usize, Quantity)| *other == column && it.meaning != Meaning::TaxRate;
+        roles.numbers.iter().any(is_amount) || roles.dates.iter().any(|(date, _)| *date == column)
+    };
+    let of_part = |part: Part| {
+        let columns = sample.columns.iter().filter(move |column| match part {
+            Part::Whole => !is_number(column.index) && !roles.group.contains(&column.index),
+            _ => part == Part::Filled || !is_number(column.index),
         });
-        DependenceCounts { values: values.collect(), group: roles.group.clone(), records: Vec::new() }
-    }
+        columns.filter_map(move |column| Values::of(column, part))
+    };
+    // Exports with a column for everything leave most of them blank.
+    let is_wide = roles.mapped.len() + roles.unmapped.len() > sample.columns.len();
+    let parts = [Part::Whole, Part::Letters, Part::Filled].into_iter().take(if is_wide { 2 } else { 3 });
+    let values: Vec<Values<'_>> = parts.flat_map(of_part).collect();
+    let compared: Vec<&Values<'_>> =
+        values.iter().filter(|values| values.different.len() > 1).take(MAX_COLUMNS).collect();
+    let pairs = compared.iter().flat_map(|from| compared.iter().map(move |to| (*from, *to)));
+    let pairs: Vec<_> =
+        pairs.filter(|(from, to)| from.column != to.column && from.decides() && to.is_decided(roles)).collect();
+    let tried = (pairs.len().max(1) as f64).log10();
+    pairs.iter().flat_map(|(from, to)| dependence(from, to, (tried, &sample.records), roles)).collect()
+}
 
-    pub(super) fn row(&mut self, row: &Row) {
-        if self.values.iter().all(|values| values.are_many) || self.records.len() >= MAX_ROWS {
-            return;
-        }
-        self.values.iter_mut().for_each(|values| values.row(row));
-        let record =
-            record_of(&self.group, row).or_else(|| self.records.last().copied().filter(|_| !self.group.is_empty()));
-        let record = record.unwrap_or(row.number);
-        self.records.push(record);
-    }
-
-    pub(super) fn dependences(&self, roles: &Roles) -> Vec<Dependence> {
-        let compared = self.values.iter().filter(|values| !values.are_many && values.different.len() > 1);
-        let compared: Vec<&Values> = compared.take(MAX_COLUMNS).collect();
-        let pairs = compared.iter().flat_map(|from| compared.iter().map(move |to| (*from, *to)));
-        let pairs: Vec<_> =
-            pairs.filter(|(from, to)| from.column != to.column && from.decides() && to.is_decided(roles)).collect();
-        let tried = (pairs.len().max(1) as f64).log10();
-        pairs.iter().flat_map(|(from, to)| dependence(from, to, (tried, &self.records), roles)).collect()
+impl<'s> Values<'s> {
+    /// Returns the values of a part of a column, if they are few and short.
+    fn of(column: &'s Column, part: Part) -> Option<Values<'s>> {
+        let texts = column.texts(part)?;
+        let mut different: Vec<Value<'_>> =
+            texts.first.iter().map(|(hash, text)| Value { hash: *hash, text, rows: 0 }).collect();
+        let are_few = texts.different <= MAX_VALUES && different.iter().all(|value| value.text.len() <= MAX_BYTES);
+        let places = || texts.ids.iter().filter_map(|id| usize::from(*id).checked_sub(1));
+        places().filter(|_| are_few).for_each(|place| different[place].rows += 1);
+        are_few.then(|| Values { column: column.index, part, different, rows: texts.ids.clone() })
     }
 }
 
-impl Values {
-    fn row(&mut self, row: &Row) {
-        if self.are_many || self.rows.len() >= MAX_ROWS {
-            return;
-        }
-        let cell = row.get(self.column);
-        let shown = cell.shown();
-        let Some(text) = self.part.of(&shown) else {
-            self.rows.push(0);
-            return;
-        };
-        if text.len() > MAX_BYTES {
-            (self.are_many, self.different, self.rows) = (true, Vec::new(), Vec::new());
-            return;
-        }
-        let hash = XxHash3_64::oneshot(text.as_bytes());
-        let known = self.different.iter().position(|value| value.hash == hash);
-        let place = known.unwrap_or(self.different.len());
-        if known.is_none() {
-            if place >= MAX_VALUES {
-                (self.are_many, self.different, self.rows) = (true, Vec::new(), Vec::new());
-                return;
-            }
-            self.different.push(Value { hash, text: text.into_owned(), rows: 0 });
-        }
-        if let Some(value) = self.different.get_mut(place) {
-            value.rows += 1;
-        }
-        self.rows.push(u8::try_from(place + 1).unwrap_or(0));
-    }
-}
-
-impl Values {
+impl Values<'_> {
     /// Whether rows with the same value can be expected to have something in common: the value is a word, and repeats.
     fn decides(&self) -> bool {
         self.part != Part::Filled && self.are_words() && self.different.len() * MIN_ROWS <= self.rows.len()
@@ -169,25 +105,9 @@ impl Values {
     }
 }
 
-impl Part {
-    fn of(self, shown: &str) -> Option<Cow<'_, str>> {
-        let text = trimmed(shown);
-        match self {
-            Part::Filled => Some(Cow::Borrowed(if text.is_empty() { "" } else { "*" })),
-            _ if text.is_empty() => None,
-            Part::Whole => Some(Cow::Borrowed(text)),
-            Part::Letters if text.len() > MAX_BYTES => None,
-            Part::Letters => {
-                let end = text.find(|c: char| !c.is_alphabetic()).filter(|end| *end > 0)?;
-                Some(Cow::Borrowed(&text[..end]))
-            }
-        }
-    }
-}
-
 /// Returns the rows that have another value than all others with the same one.
-fn dependence(from: &Values, to: &Values, (tried, records): (f64, &[u64]), roles: &Roles) -> Vec<Dependence> {
-    let field = |values: &Values| roles.mapped_at(values.column);
+fn dependence(from: &Values<'_>, to: &Values<'_>, (tried, records): (f64, &[u64]), roles: &Roles) -> Vec<Dependence> {
+    let field = |values: &Values<'_>| roles.mapped_at(values.column);
     let Some((column, field)) = field(to).or_else(|| field(from)) else { return Vec::new() };
     let mut beside = [[0_u32; MAX_VALUES]; MAX_VALUES];
     let mut both = 0_u32;
@@ -222,14 +142,14 @@ fn dependence(from: &Values, to: &Values, (tried, records): (f64, &[u64]), roles
     if !is_sound || evidence - tried - f64::from(both.max(1)).log10() < OF_ROWS {
         return Vec::new();
     }
-    let dependence = |(value, usual, other, _): (&Value, &Value, &Value, u32)| Dependence {
+    let dependence = |(value, usual, other, _): (&Value<'_>, &Value<'_>, &Value<'_>, u32)| Dependence {
         from: (from.column, from.part, value.hash),
         to: (to.column, to.part, other.hash),
         column,
         field,
         message: {
             let (from_name, to_name) = (roles.name_of(from.column), roles.name_of(to.column));
-            let (text, beside) = (&other.text, &value.text);
+            let (text, beside) = (other.text, value.text);
             match (to.part, text.is_empty()) {
                 (Part::Filled, true) => format!(
                     "has nothing under {to_name} beside '{beside}' under {from_name}, and all other rows with it have a value"
@@ -239,7 +159,7 @@ fn dependence(from: &Values, to: &Values, (tried, records): (f64, &[u64]), roles
                         "has a value under {to_name} beside '{beside}' under {from_name}, and no other row with it has one"
                     )
                 }
-                (Part::Whole | Part::Letters, _) => format!(
+                (_, _) => format!(
                     "has '{text}' under {to_name} beside '{beside}' under {from_name}, and all other rows with it have '{}'",
                     usual.text
                 ),
@@ -250,8 +170,13 @@ fn dependence(from: &Values, to: &Values, (tried, records): (f64, &[u64]), roles
 }
 
 /// Whether all rows with these pairs of values are of one record, which repeats its values.
-fn are_of_one_record(from: &Values, to: &Values, odd: &[(&Value, &Value, &Value, u32)], records: &[u64]) -> bool {
-    let hash = |values: &Values, place: u8| {
+fn are_of_one_record(
+    from: &Values<'_>,
+    to: &Values<'_>,
+    odd: &[(&Value<'_>, &Value<'_>, &Value<'_>, u32)],
+    records: &[u64],
+) -> bool {
+    let hash = |values: &Values<'_>, place: u16| {
         let value = usize::from(place).checked_sub(1).and_then(|place| values.different.get(place));
         value.map(|value| value.hash)
     };
@@ -269,17 +194,14 @@ impl Dependence {
         let has = |(column, part, hash): (usize, Part, u64)| {
             let cell = row.get(column);
             let shown = cell.shown();
-            part.of(&shown).is_some_and(|text| XxHash3_64::oneshot(text.as_bytes()) == hash)
+            part.of(trimmed(&shown)).is_some_and(|text| XxHash3_64::oneshot(text.as_bytes()) == hash)
         };
-        (has(self.from) && has(self.to)).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
-            message: self.message.clone(),
-            remedy: "correct the cell that is wrong; if both are right, send the row with --accept unlike-others"
-                .to_owned(),
-            is_warning: false,
+        (has(self.from) && has(self.to)).then(|| {
+            Finding::unlike_others(
+                (self.column, self.field),
+                row.get(self.column).shown().trim().to_owned(),
+                self.message.clone(),
+            )
         })
     }
 }
@@ -299,9 +221,9 @@ mod tests {
             ..Roles::default()
         };
         let rows: Vec<Row> = (2..).zip(rows).map(|(number, texts)| row(number, texts)).collect();
-        let mut counts = DependenceCounts::new(&roles);
-        rows.iter().for_each(|row| counts.row(row));
-        let found = counts.dependences(&roles);
+        let mut sample = Sample::new(&roles);
+        rows.iter().for_each(|row| sample.row(&roles, row));
+        let found = dependences(&roles, &sample);
         let is_odd = |row: &&Row| found.iter().any(|dependence| dependence.judge(row).is_some());
         rows.iter().filter(is_odd).map(|row| row.number).collect()
     }

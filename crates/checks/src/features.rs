@@ -44,6 +44,10 @@ pub(super) enum Feature {
     NoLetter,
     /// A single letter or digit. 0 of 43.
     SingleCharacter,
+    /// A sign of a program in a name: a tag, an address, a path, several names.
+    Markup,
+    /// A digit in the middle of a word, as in `gr0ss`, or a letter that was lost, as in `Krzes?o`.
+    BrokenWord,
 }
 
 /// The characters of a text.
@@ -63,14 +67,14 @@ impl Kind {
     /// Returns the features that are judged, the surest first.
     pub(super) fn features(self) -> &'static [Feature] {
         use Feature::{
-            Barcode, CheckDigit, Date, Decimal, EdgeSign, LookAlike, NoDigit, NoLetter, SingleCharacter, SmallLetter,
-            Space, Time,
+            Barcode, BrokenWord, CheckDigit, Date, Decimal, EdgeSign, LookAlike, Markup, NoDigit, NoLetter,
+            SingleCharacter, SmallLetter, Space, Time,
         };
         match self {
             Kind::Identifier => {
                 &[NoDigit, Date, Time, Decimal, Space, EdgeSign, LookAlike, Barcode, CheckDigit, SmallLetter]
             }
-            Kind::Name => &[Date, Decimal, SingleCharacter, NoLetter],
+            Kind::Name => &[Date, Decimal, Markup, BrokenWord, SingleCharacter, NoLetter],
         }
     }
 }
@@ -90,6 +94,10 @@ impl Feature {
             Feature::Barcode => is_barcode(text),
             Feature::CheckDigit => is_digits(text, 6..=14) && !is_barcode(text),
             Feature::SingleCharacter => shape.letters + shape.digits == 1,
+            Feature::Markup => text.contains(['<', '{', '\\']) || text.contains("://") || is_address(text),
+            Feature::BrokenWord => {
+                shape.digits > 0 && text.split(|c: char| !c.is_alphanumeric()).any(is_broken) || has_gap(text)
+            }
         }
     }
 
@@ -113,14 +121,19 @@ impl Feature {
                     "is no barcode: its check digit or length is wrong, unlike those of the others, which are like '{example}'"
                 )
             }
+            Feature::Markup => format!("has signs of a program, unlike the others, which are like '{example}'"),
+            Feature::BrokenWord => {
+                format!("has a digit or a question mark within a word, unlike the others, which are like '{example}'")
+            }
             Feature::SingleCharacter => format!("is a single character, unlike the others, which are like '{example}'"),
         }
     }
 
     /// Whether a text has none of the features of a name, as nearly all that begin with two letters.
     pub(super) fn are_ruled_out(kind: Kind, text: &str) -> bool {
-        kind == Kind::Name
-            && matches!(text.as_bytes(), [first, second, ..] if first.is_ascii_alphabetic() && second.is_ascii_alphabetic())
+        let is_plain = |byte: &u8| matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b' ' | b'-' | 128..);
+        let begins = matches!(text.as_bytes(), [first, second, ..] if first.is_ascii_alphabetic() && second.is_ascii_alphabetic());
+        kind == Kind::Name && begins && text.as_bytes().iter().all(is_plain)
     }
 
     /// Whether the text may honestly be so.
@@ -213,13 +226,42 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Whether a text is a GTIN of 8, 12, 13 or 14 digits with a valid check digit.
-fn is_barcode(text: &str) -> bool {
+pub(super) fn is_barcode(text: &str) -> bool {
     if !matches!(text.len(), 8 | 12 | 13 | 14) || !is_digits(text, 8..=14) {
         return false;
     }
     let weighted = text.bytes().rev().enumerate();
     let sum: u32 = weighted.map(|(nth, digit)| u32::from(digit - b'0') * if nth % 2 == 0 { 1 } else { 3 }).sum();
     sum.is_multiple_of(10)
+}
+
+fn is_address(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !text.contains(' '))
+}
+
+/// Whether a word has digits alone between letters that look like them, as `Hamm3r` and `B1ue`. Measures such as `M4x20` and names of models
+/// end in digits, or have several one beside the other.
+fn is_broken(word: &str) -> bool {
+    let classes: Vec<char> = word.chars().collect();
+    let is_odd = |at: usize| {
+        let is_small = |at: usize| classes.get(at).is_some_and(|c| c.is_lowercase());
+        let before = at.checked_sub(1).is_some_and(|at| classes[at].is_lowercase() && (at > 0 || is_small(at + 3)));
+        let is_first = at == 1 && classes[0].is_uppercase() && is_small(at + 2);
+        matches!(classes[at], '0' | '1' | '3' | '4' | '5') && is_small(at + 1) && (before || is_first)
+    };
+    let digits = (0..classes.len()).filter(|at| classes[*at].is_ascii_digit());
+    let (all, odd) = digits.fold((0, 0), |(all, odd), at| (all + 1, odd + usize::from(is_odd(at))));
+    all > 0 && all == odd && all * 2 < classes.len()
+}
+
+/// Whether a question mark stands for a letter that a program could not write.
+fn has_gap(text: &str) -> bool {
+    let mut before = ' ';
+    text.chars().zip(text.chars().skip(1)).any(|(c, next)| {
+        let is_gap = matches!(c, '?' | '|') && next.is_lowercase() && (before.is_lowercase() || before == ' ');
+        before = c;
+        is_gap
+    })
 }
 
 /// Whether a text is a number with at most four decimals.

@@ -18,6 +18,15 @@ pub struct Finding {
     pub is_warning: bool,
 }
 
+impl Finding {
+    /// Returns a question about a value, or about the one that it contradicts.
+    pub(super) fn unlike_others((column, field): (usize, &'static str), value: String, message: String) -> Finding {
+        let remedy = "correct the cell that is wrong; if both are right, send the row with --accept unlike-others";
+        let code = Code::UnlikeOthers;
+        Finding { code, column, field, value, message, remedy: remedy.to_owned(), is_warning: false }
+    }
+}
+
 /// The rows of a sheet that other rows contradict, with what is wrong in a column of each.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OddRows {
@@ -42,14 +51,11 @@ impl OddRows {
     pub(super) fn judge(&self, row: &Row) -> Option<Finding> {
         let place = self.rows.binary_search_by_key(&row.number, |(number, _)| *number).ok()?;
         let (_, message) = self.rows.get(place)?;
+        let value = row.get(self.column).shown().trim().to_owned();
         Some(Finding {
             code: self.code,
-            column: self.column,
-            field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
-            message: message.clone(),
             remedy: format!("correct it; if it is right, send the row with --accept {}", self.code),
-            is_warning: false,
+            ..Finding::unlike_others((self.column, self.field), value, message.clone())
         })
     }
 }

@@ -1,6 +1,5 @@
 //! Columns of prices and quantities that all rows but a few fill, with more than nothing.
 
-use sheetport_findings::Code;
 use sheetport_sheet::Row;
 
 use super::finding::Finding;
@@ -12,6 +11,9 @@ const FEWEST: u64 = 20;
 /// One row in so many may lack a value, beside the first: lists with a price on request in a hundred or two are usual.
 const RARE: u64 = 500;
 
+/// Fewest blank cells of the only gap of a column: prices that were deleted. Articles without a price seldom stand together.
+const FEWEST_OF_BLOCK: u64 = 3;
+
 /// Counts the blank cells and the zeros of a column.
 #[derive(Clone, Debug)]
 pub(super) struct FullCounts {
@@ -22,6 +24,9 @@ pub(super) struct FullCounts {
     is_count: bool,
     rows: u64,
     blank: u64,
+    /// How many times a blank cell follows one that is filled.
+    gaps: u64,
+    was_blank: bool,
     zeros: u64,
 }
 
@@ -45,6 +50,8 @@ impl FullCounts {
             is_count: quantity.meaning == Meaning::Count,
             rows: 0,
             blank: 0,
+            gaps: 0,
+            was_blank: false,
             zeros: 0,
         });
         counts.collect()
@@ -54,7 +61,10 @@ impl FullCounts {
         // Rows with nothing else are titles of sections and remarks.
         if row.cells().filter(|cell| !cell.is_blank()).nth(1).is_some() {
             self.rows += 1;
-            self.blank += u64::from(row.get(self.column).is_blank());
+            let is_blank = row.get(self.column).is_blank();
+            self.blank += u64::from(is_blank);
+            self.gaps += u64::from(is_blank && !self.was_blank);
+            self.was_blank = is_blank;
             self.zeros += u64::from(self.is_count && number(&row.get(self.column)) == Some(0.0));
         }
     }
@@ -63,7 +73,8 @@ impl FullCounts {
         let are_few = |rows: u64| self.rows >= FEWEST && (1..=(self.rows / RARE).max(1)).contains(&rows);
         // Gifts and samples have no price, but nobody orders none of them.
         let is_more_than_zero = self.is_count && are_few(self.zeros);
-        let is_filled = self.may_be_blank && are_few(self.blank);
+        let is_block = self.gaps == 1 && (FEWEST_OF_BLOCK..=self.rows / 4).contains(&self.blank) && self.rows >= FEWEST;
+        let is_filled = self.may_be_blank && (are_few(self.blank) || is_block);
         let full = Full { column: self.column, field: self.field, is_filled, is_more_than_zero };
         (is_filled || is_more_than_zero).then_some(full)
     }
@@ -82,13 +93,9 @@ impl Full {
             }
         };
         (is_blank || is_zero).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: cell.shown().trim().to_owned(),
-            message: message.to_owned(),
             remedy: remedy.to_owned(),
             is_warning: is_blank,
+            ..Finding::unlike_others((self.column, self.field), cell.shown().trim().to_owned(), message.to_owned())
         })
     }
 }

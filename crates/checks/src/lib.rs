@@ -18,6 +18,7 @@
 //! | `misspelt.rs` | words with a letter too many, missing or wrong |
 //! | `sequence.rs` | rows out of order: dates, consecutive numbers, rows of a record |
 //! | `sample.rs` | the first rows, for what their order tells |
+//! | `repeats.rs` | values that are there already, where all others differ |
 //! | `runs.rs` | numbers that were dragged, sorted alone or left in cents |
 //! | `shifted.rs` | cells that belong to the row above or below |
 //! | `periods.rs` | two dates of a row in the wrong order |
@@ -44,6 +45,7 @@ mod hashed;
 mod misspelt;
 mod periods;
 mod prices;
+mod repeats;
 mod roles;
 mod runs;
 mod sample;
@@ -59,18 +61,18 @@ mod whole_records;
 mod words;
 
 pub use column::{ColumnCalculation, ColumnProfile, ColumnShape, ColumnSurvey};
-pub use dates::implausible_date;
+pub use dates::{expired, implausible_date};
 pub use finding::Finding;
 pub use words::is_selector;
 
 use sheetport_mapping::{Layout, Template};
 use sheetport_sheet::{Cell, Row, english_state};
 
-use self::agreement::{Agreement, AgreementCounts};
+use self::agreement::Agreement;
 use self::arithmetic::{Calculations, Reservoir};
 use self::blank_below::{BlankBelow, BlankCounts};
 use self::dates::{FarMonths, MonthCounts};
-use self::dependence::{Dependence, DependenceCounts};
+use self::dependence::Dependence;
 use self::finding::OddRows;
 use self::full::{Full, FullCounts};
 use self::misspelt::{Misspelt, WordCounts};
@@ -100,8 +102,6 @@ pub struct Survey {
     sequences: Sequences,
     sample: Sample,
     sparse: SparseCounts,
-    agreement: AgreementCounts,
-    dependence: DependenceCounts,
     records: RecordCounts,
     /// One per column of prices and quantities.
     full: Vec<FullCounts>,
@@ -141,8 +141,6 @@ impl Survey {
             sequences: Sequences::new(&roles),
             sample: Sample::new(&roles),
             sparse: SparseCounts::new(&roles),
-            agreement: AgreementCounts::new(&roles),
-            dependence: DependenceCounts::new(&roles),
             records: RecordCounts::new(&roles),
             words: roles.words.iter().map(|(column, field)| WordCounts::new(*column, field)).collect(),
             full: FullCounts::of(&roles),
@@ -171,8 +169,6 @@ impl Survey {
         self.sequences.row(&self.roles, row);
         self.sample.row(&self.roles, row);
         self.sparse.row(row);
-        self.agreement.row(&self.roles, row);
-        self.dependence.row(row);
         self.records.row(&self.roles, row);
         self.full.iter_mut().for_each(|counts| counts.row(row));
     }
@@ -202,8 +198,8 @@ impl Survey {
             misspelt: self.words.iter().filter_map(WordCounts::misspelt).collect(),
             odd_rows: self.odd_rows(),
             sparse: self.sparse.sparse(&self.roles),
-            agreements: self.agreement.agreements(&self.roles),
-            dependences: self.dependence.dependences(&self.roles),
+            agreements: agreement::agreements(&self.roles, &self.sample),
+            dependences: dependence::dependences(&self.roles, &self.sample),
             odd_records: self.records.odd(&self.roles),
             full: self.full.iter().filter_map(FullCounts::full).collect(),
             roles: self.roles.clone(),
@@ -217,6 +213,7 @@ impl Survey {
         odd.extend(balance::balance(&self.roles, &self.sample));
         odd.extend(twice::twice(&self.roles, &self.sample));
         odd.extend(periods::periods(&self.roles, &self.sample));
+        odd.extend(repeats::repeats(&self.roles, &self.sample));
         odd.extend(runs::runs(&self.roles, &self.sample));
         odd
     }

@@ -1,6 +1,5 @@
 //! Misspelt words in columns of few different words, such as a status: `actvie` among many `active`.
 
-use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
 use sheetport_values::normalize::trimmed;
 
@@ -88,13 +87,12 @@ impl Misspelt {
         let text = cell.shown();
         let (word, meant) = self.words.iter().find(|(word, _)| word == text.trim())?;
         Some(Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: word.clone(),
-            message: format!("is probably '{meant}', as in other rows"),
             remedy: "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, self.field),
+                word.clone(),
+                format!("is probably '{meant}', as in other rows"),
+            )
         })
     }
 }

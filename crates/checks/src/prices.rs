@@ -12,12 +12,13 @@ pub(super) fn negative(roles: &Roles, row: &Row) -> impl Iterator<Item = Finding
     let prices = roles.numbers.iter().filter(|(_, quantity)| quantity.meaning == Meaning::ItemPrice);
     prices.filter(|(column, _)| is_negative(&row.get(*column))).map(|(column, quantity)| Finding {
         code: Code::NegativePrice,
-        column: *column,
-        field: quantity.field,
-        value: row.get(*column).shown().trim().to_owned(),
-        message: "is less than zero".to_owned(),
         remedy: "it is sent as it is; correct the cell if no money is paid for taking the item".to_owned(),
         is_warning: true,
+        ..Finding::unlike_others(
+            (*column, quantity.field),
+            row.get(*column).shown().trim().to_owned(),
+            "is less than zero".to_owned(),
+        )
     })
 }
 

@@ -20,6 +20,9 @@ const CHANCE: f64 = 1e-3;
 /// Fewest rows with the same unusual number, and the greatest share of other rows with it: campaigns sell by the same number.
 const FEWEST_EQUAL: usize = 8;
 const UNUSUAL: f64 = 0.1;
+/// Fewest equal prices of different goods one below the other, in a list in which one price in so many repeats.
+const FEWEST_EQUAL_PRICES: usize = 3;
+const DISTINCT: usize = 20;
 /// Fewest rows and different numbers of a column that was sorted, and fewest different ones of a sorted part.
 const FEWEST_SORTED: usize = 20;
 const FEWEST_SORTED_NUMBERS: usize = 5;
@@ -133,8 +136,12 @@ impl Numbers<'_> {
         let others = all.len() - range.len();
         let same = all.iter().filter(|other| **other == value).count() - range.len();
         let is_unusual = (same as f64) <= UNUSUAL * others as f64 && others >= range.len();
-        (range.len() >= FEWEST_EQUAL && is_unusual && !self.is_price_list && self.are_different(&range))
-            .then_some(range)
+        let fewest = if self.is_price_list { FEWEST_EQUAL_PRICES } else { FEWEST_EQUAL };
+        let is_alone = || {
+            value > 0.0 && same == 0 && others >= FEWEST_SORTED && repeated(all) <= range.len() - 1 + others / DISTINCT
+        };
+        let is_odd = range.len() >= fewest && is_unusual && (!self.is_price_list || is_alone());
+        (is_odd && self.are_different(&range)).then_some(range)
     }
 
     /// Returns the rows of a column that is in order although the sheet has another one, or of the only part of it that is in order.
@@ -182,6 +189,13 @@ fn longest(steps: &[bool]) -> Option<Range<usize>> {
         }
     }
     (best.len() > 1).then_some(best)
+}
+
+/// Returns how many numbers stand there already.
+fn repeated(all: &[f64]) -> usize {
+    let mut sorted = all.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.windows(2).filter(|pair| pair[0] == pair[1]).count()
 }
 
 /// Returns the longest run, if it is too long for how often the steps are true elsewhere.

@@ -4,6 +4,7 @@ use sheetport_sheet::Row;
 use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
 
+use super::features::is_barcode;
 use super::hashed::ByHash;
 use super::roles::{Roles, record_of};
 use super::sequence::days;
@@ -34,6 +35,12 @@ pub(super) struct Column {
     /// By row, with the day before the month and the other way round; only of columns of dates.
     pub(super) days: Option<Vec<Option<[i32; 2]>>>,
     pub(super) texts: Vec<Texts>,
+    /// By row: the hash of its text; 0 for none.
+    pub(super) hashes: Vec<u64>,
+    /// Whether a cell has a text of three letters at least.
+    pub(super) has_words: bool,
+    /// The number of barcodes, and of other texts.
+    barcodes: [usize; 2],
 }
 
 /// A part of the texts of a column.
@@ -44,6 +51,8 @@ pub(super) struct Texts {
     pub(super) ids: Vec<u16>,
     pub(super) different: usize,
     known: ByHash<u16>,
+    /// The first texts with their hashes.
+    pub(super) first: Vec<(u64, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +62,12 @@ pub(super) enum Part {
     FirstWord,
     /// The letters in front of a number.
     Letters,
+    /// Whether there is a value.
+    Filled,
 }
+
+/// Number of the first texts that are kept, to be shown.
+const FIRST: usize = 24;
 
 impl Sample {
     pub(super) fn new(roles: &Roles) -> Sample {
@@ -61,13 +75,18 @@ impl Sample {
         columns.extend(roles.unmapped.iter().filter(|column| !columns.contains(column)).copied().collect::<Vec<_>>());
         // The rows of a report are those with problems.
         columns.truncate(if roles.status.is_some() { 0 } else { MAX_COLUMNS });
-        let parts = [Part::Whole, Part::FirstWord, Part::Letters];
+        let parts = [Part::Whole, Part::FirstWord, Part::Letters, Part::Filled];
         let column = |index: usize| Column {
             index,
             is_amount: roles.numbers.iter().any(|(number, _)| *number == index),
             numbers: Some(Vec::new()),
             days: Some(Vec::new()),
-            texts: parts.map(|part| Texts { part, ids: Vec::new(), different: 0, known: ByHash::default() }).into(),
+            texts: parts
+                .map(|part| Texts { part, ids: Vec::new(), different: 0, known: ByHash::default(), first: Vec::new() })
+                .into(),
+            hashes: Vec::new(),
+            has_words: false,
+            barcodes: [0; 2],
         };
         Sample { rows: Vec::new(), records: Vec::new(), columns: columns.into_iter().map(column).collect() }
     }
@@ -96,6 +115,9 @@ impl Sample {
             }
             let shown = cell.shown();
             let text = trimmed(&shown);
+            column.hashes.push(if text.is_empty() { 0 } else { XxHash3_64::oneshot(text.as_bytes()) });
+            column.barcodes[usize::from(!is_barcode(text))] += usize::from(!text.is_empty());
+            column.has_words = column.has_words || text.chars().filter(|c| c.is_alphabetic()).count() >= 3;
             column.texts.retain_mut(|texts| texts.add(text));
         }
     }
@@ -114,6 +136,11 @@ impl Sample {
 }
 
 impl Column {
+    pub(super) fn are_barcodes(&self) -> bool {
+        let [barcodes, others] = self.barcodes;
+        others * 10 <= barcodes
+    }
+
     pub(super) fn texts(&self, part: Part) -> Option<&Texts> {
         self.texts.iter().find(|texts| texts.part == part)
     }
@@ -126,7 +153,12 @@ impl Texts {
             None => 0,
             Some(part) => {
                 let next = u16::try_from(self.known.len() + 1).unwrap_or(u16::MAX);
-                *self.known.entry(XxHash3_64::oneshot(part.as_bytes())).or_insert(next)
+                let hash = XxHash3_64::oneshot(part.as_bytes());
+                let id = *self.known.entry(hash).or_insert(next);
+                if id == next && self.first.len() < FIRST {
+                    self.first.push((hash, part.to_owned()));
+                }
+                id
             }
         };
         self.ids.push(id);
@@ -136,8 +168,9 @@ impl Texts {
 }
 
 impl Part {
-    fn of(self, text: &str) -> Option<&str> {
+    pub(super) fn of(self, text: &str) -> Option<&str> {
         match self {
+            Part::Filled => Some(if text.is_empty() { "" } else { "*" }),
             Part::Whole => Some(text).filter(|text| !text.is_empty()),
             Part::FirstWord => text.split_once([' ', ',']).map(|(first, _)| first).filter(|word| is_word(word)),
             Part::Letters => {

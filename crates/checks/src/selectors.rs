@@ -3,7 +3,7 @@
 
 use sheetport_documents::write::quoted;
 use sheetport_findings::Code;
-use sheetport_mapping::words::amounts::{PriceUnit, price_unit, unit_in_title};
+use sheetport_mapping::words::amounts::{PriceUnit, packs, price_unit, unit_in_title};
 use sheetport_sheet::{Cell, Row, column_letters};
 use sheetport_values::currency::{CurrencyMark, strip_suffix};
 use sheetport_values::normalize::trimmed;
@@ -42,6 +42,8 @@ pub(super) struct Selector {
     column: usize,
     /// The values of rows that are no ordinary records.
     values: Vec<String>,
+    /// Whether they are units of the price.
+    are_units: bool,
 }
 
 impl SelectorCounts {
@@ -86,12 +88,12 @@ impl SelectorCounts {
                 self.values
                     .iter()
                     .map(|(value, _)| value)
-                    .filter(|value| is_selector(value) || has_unit(value))
+                    .filter(|value| is_selector(value) || has_unit(value) || is_flag(name) && is_yes(value))
                     .cloned(),
             );
             values.sort();
             values.dedup();
-            return Some(Selector { column, values });
+            return Some(Selector { column, values, are_units: false });
         }
         if roles.mapped_at(column).is_some() {
             return None;
@@ -108,12 +110,21 @@ impl SelectorCounts {
         // `100 pcs` among units without a number; sizes of packs have one in each row.
         let numbered = self.values.iter().filter(|(value, _)| value.contains(char::is_numeric)).count();
         let is_pack = |value: &str| numbered == 1 && is_several(price_unit(value));
-        let selects = |value: &str| is_selector(value) || has_unit(value) || is_pack(value) || is_flag && is_yes(value);
+        let (commonest, _) = self.values.iter().rev().max_by_key(|(_, count)| *count)?;
+        let packs = packs(commonest, self.values.iter().map(|(value, _)| value.as_str()));
+        let selects = |value: &str| {
+            is_selector(value)
+                || has_unit(value)
+                || is_pack(value)
+                || is_flag && is_yes(value)
+                || packs.contains(&value)
+        };
         let mut values: Vec<String> =
             self.values.iter().map(|(value, _)| value).filter(|value| selects(value)).cloned().collect();
         values.sort();
         let are_all = blank == 0 && values.len() == self.values.len();
-        (!values.is_empty() && !are_all).then_some(Selector { column, values })
+        let are_units = !packs.is_empty();
+        (!values.is_empty() && !are_all).then_some(Selector { column, values, are_units })
     }
 }
 
@@ -130,7 +141,7 @@ fn has_unit(text: &str) -> bool {
 }
 
 fn is_several(unit: Option<PriceUnit>) -> bool {
-    matches!(unit, Some(PriceUnit::Scale { .. }))
+    unit.is_some_and(|unit| unit.is_several())
 }
 
 impl Selector {
@@ -152,25 +163,25 @@ impl Selector {
         };
         Some(Finding {
             code: Code::Selector,
-            column: self.column,
-            field: "",
-            value: value.clone(),
-            message: match (other.is_some(), is_several(price_unit(value)) || has_unit(value)) {
-                (true, _) => {
-                    "names another currency than the one that is sent, and the template does not read it".to_owned()
-                }
-                (_, true) => {
-                    "says that the price is one of several pieces, and the template does not read it".to_owned()
-                }
-                _ => "says that the row is no ordinary record, and the template does not read it".to_owned(),
-            },
             remedy: format!(
                 "to leave such rows out, add skip_where = {{ column = {header}, matches = '^{}$' }} to [sheet] in the template; to send \
                  them like the others, add ignored = [{header}]",
                 // An apostrophe would end the text of the template.
                 regex::escape(value).replace('\'', ".")
             ),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, ""),
+                value.clone(),
+                match (other.is_some(), self.are_units || is_several(price_unit(value)) || has_unit(value)) {
+                    (true, _) => {
+                        "names another currency than the one that is sent, and the template does not read it".to_owned()
+                    }
+                    (_, true) => {
+                        "says that the price is one of several pieces, and the template does not read it".to_owned()
+                    }
+                    _ => "says that the row is no ordinary record, and the template does not read it".to_owned(),
+                },
+            )
         })
     }
 }

@@ -1,6 +1,5 @@
 //! The form of identifiers and names: which kinds of characters they have, in which order, and features that only a few of a column have.
 
-use sheetport_findings::Code;
 use sheetport_sheet::Cell;
 use sheetport_values::normalize::trimmed;
 
@@ -31,6 +30,12 @@ const EXAMPLE_CELLS: u64 = 2048;
 /// Maximum number of different forms to count. A column with more is irregular.
 const MAX_FORMS: usize = 64;
 
+/// Most different letters at the beginning that are counted.
+const MAX_BEGINNINGS: usize = 4;
+/// Letters that people and scanners read as digits.
+const LOOK_LIKE: [(char, char); 7] =
+    [('O', '0'), ('o', '0'), ('l', '1'), ('I', '1'), ('S', '5'), ('B', '8'), ('Z', '2')];
+
 /// Counts of the forms of a column.
 #[derive(Clone, Debug)]
 pub(super) struct FormCounts {
@@ -44,6 +49,10 @@ pub(super) struct FormCounts {
     letterless: u64,
     /// The number of identifiers of each length in characters, up to the longest that is counted.
     lengths: [u64; MAX_LENGTH + 1],
+    /// Whether a number begins with 1 or with 9, so that shorter or longer ones may come before or after.
+    begin_with: [bool; 2],
+    /// The letters at the beginning of identifiers, with the number of each, as far as they can be counted.
+    beginnings: Vec<(String, u64)>,
     /// In the order of appearance, with the first text of each form.
     forms: Vec<(Runs, String, u64)>,
     /// Whether there are more forms than can be counted.
@@ -62,6 +71,9 @@ pub(super) struct Form {
     common: Vec<Runs>,
     /// All but a few have this length.
     length: Option<usize>,
+    begin_with: [bool; 2],
+    /// All but a few begin with these letters.
+    beginning: Option<String>,
     /// A text of the commonest form.
     example: String,
 }
@@ -75,6 +87,8 @@ impl FormCounts {
             capitals: 0,
             letterless: 0,
             lengths: [0; MAX_LENGTH + 1],
+            begin_with: [false; 2],
+            beginnings: Vec::new(),
             forms: Vec::new(),
             is_irregular: false,
             shape: Shape::default(),
@@ -104,9 +118,22 @@ impl FormCounts {
             && let Some(count) = self.lengths.get_mut(text.chars().count())
         {
             *count += 1;
+            let first = text.bytes().find(u8::is_ascii_digit);
+            self.begin_with[0] |= first == Some(b'1');
+            self.begin_with[1] |= first == Some(b'9');
+            self.add_beginning(text);
         }
         if is_example {
             self.add_form(text);
+        }
+    }
+
+    fn add_beginning(&mut self, text: &str) {
+        let beginning = beginning(text);
+        if let Some((_, count)) = self.beginnings.iter_mut().find(|(known, _)| known == beginning) {
+            *count += 1;
+        } else if self.beginnings.len() < MAX_BEGINNINGS {
+            self.beginnings.push((beginning.to_owned(), 1));
         }
     }
 
@@ -143,7 +170,14 @@ impl FormCounts {
             Feature::CheckDigit => barcodes >= FEWEST_BARCODES && barcodes + few >= self.cells,
             _ => true,
         };
-        let rare = features.filter(|(feature, count)| are_few(**count) && is_said(**feature));
+        let are_few_of = |feature: Feature, count: u64| match feature {
+            // No list of other people has one of these, so that several of them are mistakes, too.
+            Feature::Markup | Feature::BrokenWord => {
+                self.cells >= fewest && (1..=(self.cells / 10).max(1)).contains(&count)
+            }
+            _ => are_few(count),
+        };
+        let rare = features.filter(|(feature, count)| are_few_of(**feature, **count) && is_said(**feature));
         let rare: Vec<Feature> = rare.map(|(feature, _)| *feature).collect();
         let is_regular = self.kind == Kind::Identifier && self.cells >= FEWEST_REGULAR && !self.is_irregular;
         let common = if is_regular { self.common(are_few) } else { Vec::new() };
@@ -153,12 +187,19 @@ impl FormCounts {
             rare.iter().any(|feature| feature.is_in(&shape, text))
         };
         let length = is_regular.then(|| self.length(few)).flatten();
-        let is_judged = !rare.is_empty() || !common.is_empty() || length.is_some();
+        let beginning = is_regular.then(|| self.beginning((self.cells / 30).max(1))).flatten();
+        let is_judged = !rare.is_empty() || !common.is_empty() || length.is_some() || beginning.is_some();
         let examples = self.forms.iter().filter(|_| is_judged);
         // Of equal counts, the first.
         let commonest = examples.filter(|(_, text, _)| !is_odd(text)).rev().max_by_key(|(_, _, count)| *count);
         let example = commonest.map(|(_, text, _)| text.clone()).unwrap_or_default();
-        Form { kind: self.kind, rare, common, length, example }
+        Form { kind: self.kind, rare, common, length, begin_with: self.begin_with, beginning, example }
+    }
+
+    /// Returns the letters that all but a few of the identifiers begin with.
+    fn beginning(&self, few: u64) -> Option<String> {
+        let (letters, count) = self.beginnings.iter().max_by_key(|(_, count)| *count)?;
+        (*count < self.cells && count + few >= self.cells && !letters.is_empty()).then(|| letters.clone())
     }
 
     /// Returns the length of all but a few of the cells.
@@ -188,17 +229,32 @@ impl Form {
         let is_other = self.length.is_some_and(|usual| match text.chars().count() {
             // What is far longer is no code, and the service has a limit of its own.
             length if length == usual || length > MAX_LENGTH => false,
-            length if length == usual + 1 => first != Some('1'),
-            length if length + 1 == usual => first != Some('9'),
+            length if length == usual + 1 => first != Some('1') || !self.begin_with[1],
+            length if length + 1 == usual => first != Some('9') || !self.begin_with[0],
             _ => true,
         });
         let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).collect::<String>();
         is_other && letters(text) == letters(&self.example)
     }
 
+    /// Whether a text would have a common form if a digit were read in place of a letter that looks like it, or the other way round.
+    fn is_confused(&self, text: &str) -> bool {
+        LOOK_LIKE.iter().any(|(one, other)| {
+            let has_form = |changed: String| {
+                let mut shape = Shape::default();
+                shape.set(&changed);
+                self.common.iter().any(|form| **form == *shape.runs)
+            };
+            let places = text.char_indices().filter(|(_, c)| c == one || c == other);
+            let mut places = places.map(|(at, c)| (at, c.len_utf8(), if c == *one { other } else { one }));
+            text.contains(*one) && has_form(text.replace(*one, &other.to_string()))
+                || places.any(|(at, length, read)| has_form(format!("{}{read}{}", &text[..at], &text[at + length..])))
+        })
+    }
+
     /// Returns how a text differs from the others of its column.
     pub(super) fn judge(&self, column: usize, field: &'static str, cell: &Cell<'_>) -> Option<Finding> {
-        let is_plain = self.rare.is_empty() && self.common.is_empty() && self.length.is_none();
+        let is_plain = self.example.is_empty();
         if is_plain || cell.is_blank() || matches!(cell, Cell::Error(_)) {
             return None;
         }
@@ -214,24 +270,30 @@ impl Form {
         let (message, is_warning) = match feature {
             Some(feature) => (feature.message(example), feature.is_warning()),
             None if self.common.is_empty() || self.common.iter().any(|form| **form == *shape.runs) => {
-                if !self.has_other_length(text) {
+                let is_code = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
+                let is_other = self.beginning.as_deref().is_some_and(|usual| usual != beginning(text));
+                if is_other && is_code(text) && is_code(example) {
+                    (format!("begins with other letters than the others, which are like '{example}'"), false)
+                } else if self.has_other_length(text) {
+                    (format!("is shorter or longer than the others, which are all as long as '{example}'"), false)
+                } else {
                     return None;
                 }
-                (format!("is shorter or longer than the others, which are all as long as '{example}'"), false)
             }
-            None => (format!("has another form than the others, which are like '{example}'"), true),
+            None => (format!("has another form than the others, which are like '{example}'"), !self.is_confused(text)),
         };
         let remedy = "correct it, or leave the row out if it is no record; if it is right, set damaged = \"accept\" for the field in the template";
         Some(Finding {
-            code: Code::UnlikeOthers,
-            column,
-            field,
-            value: text.to_owned(),
-            message,
             remedy: remedy.to_owned(),
             is_warning,
+            ..Finding::unlike_others((column, field), text.to_owned(), message)
         })
     }
+}
+
+/// Returns the letters at the beginning of an identifier.
+fn beginning(text: &str) -> &str {
+    text.find(|c: char| !c.is_alphabetic()).map_or(text, |end| &text[..end])
 }
 
 #[cfg(test)]
@@ -290,9 +352,11 @@ mod tests {
         };
         assert_eq!(numbers("10247"), ["10247"]);
         assert_eq!(numbers("103825103825"), ["103825103825"]);
-        assert!(numbers("99998").is_empty() && numbers("1000004").is_empty(), "numbers that go on");
+        assert!(numbers("99998").is_empty(), "numbers that go on");
+        assert_eq!(numbers("1000004"), ["1000004"]);
         let codes: Vec<String> = (0..24).map(|n| format!("INV-{}", 200 + n)).collect();
-        assert!(unlike(&codes.iter().map(String::as_str).chain(["CN-31"]).collect::<Vec<_>>()).is_empty());
+        assert_eq!(unlike(&codes.iter().map(String::as_str).chain(["CN-31"]).collect::<Vec<_>>()), ["CN-31"]);
+        assert_eq!(unlike(&codes.iter().map(String::as_str).chain(["INV-2O4"]).collect::<Vec<_>>()), ["INV-2O4"]);
     }
 
     #[test]

@@ -94,7 +94,8 @@ fn displaced(from: &[u16], to: &[u16]) -> Vec<usize> {
     let span = rows.last().zip(rows.first()).map_or(0, |(last, first)| last - first);
     let is_block = rows.len() >= FEWEST_DISPLACED && span <= 4 * rows.len() && agree >= rows.len();
     if is_block && rows.len() * 10 >= odd.len() * 7 && rows.len() as f64 * of_row >= CERTAIN {
-        rows
+        // Between displaced cells, one that agrees with its own row does so by chance.
+        rows.first().zip(rows.last()).map_or_else(Vec::new, |(first, last)| (*first..=*last).collect())
     } else {
         Vec::new()
     }
@@ -130,8 +131,8 @@ fn displaced_amounts(prices: &[Option<f64>], costs: &[Option<f64>]) -> Vec<usize
         let near: Vec<bool> = (0..prices.len()).map(|at| is_near(ratio(at, neighbour(at)))).collect();
         let run = improbable(&near, FEWEST_AMOUNTS)?;
         let rows = run.start..run.end - 1;
-        let odd: Vec<usize> = rows.clone().filter(|at| !is_near(ratio(*at, Some(*at)))).collect();
-        (odd.len() * 2 >= rows.len()).then_some(odd)
+        let odd = rows.clone().filter(|at| !is_near(ratio(*at, Some(*at)))).count();
+        (odd * 2 >= rows.len()).then(|| rows.collect())
     };
     of_neighbour(&|at| at.checked_sub(1)).or_else(|| of_neighbour(&|at| Some(at + 1))).unwrap_or_default()
 }

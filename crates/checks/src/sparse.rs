@@ -1,6 +1,5 @@
 //! Rows that lack what nearly all others have, under an identifier unlike theirs: sums of a section, headings, footers in any language.
 
-use sheetport_findings::Code;
 use sheetport_mapping::words::total_rows::is_total;
 use sheetport_sheet::{Cell, Row};
 use sheetport_values::normalize::trimmed;
@@ -84,13 +83,12 @@ impl Sparse {
         let is_sum = || row.cells().any(|cell| matches!(cell, Cell::Text(text) if is_total(text)));
         let is_sparse = lacking * 5 >= self.filled.len() * 3;
         (is_sparse && !cell.is_blank() && (is_unlike || is_sum())).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.key,
-            field: self.field,
-            value: cell.shown().trim().to_owned(),
-            message: "lacks what nearly all other rows have, as the sum of a section does".to_owned(),
             remedy: "delete the row if it is no record; if it is one, send it with --accept unlike-others".to_owned(),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.key, self.field),
+                cell.shown().trim().to_owned(),
+                "lacks what nearly all other rows have, as the sum of a section does".to_owned(),
+            )
         })
     }
 }

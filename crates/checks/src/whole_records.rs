@@ -2,7 +2,6 @@
 //! they repeat. A row that was cut off, filtered out or joined to another record shows nowhere else. A record may also be a copy of the one
 //! above, with another number.
 
-use sheetport_findings::Code;
 use sheetport_sheet::{Cell, Row};
 use sheetport_values::normalize::trimmed;
 use twox_hash::XxHash3_64;
@@ -242,16 +241,8 @@ impl Claim {
 
 impl OddRecord {
     pub(super) fn judge(&self, row: &Row) -> Option<Finding> {
-        (record_of(&self.group, row) == Some(self.hash)).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: row.get(self.column).shown().trim().to_owned(),
-            message: self.message.clone(),
-            remedy: "look for a row that is missing, twice, or of another record; if it is right, send it with --accept unlike-others"
-                .to_owned(),
-            is_warning: self.is_warning,
-        })
+        (record_of(&self.group, row) == Some(self.hash)).then(|| Finding { remedy: "look for a row that is missing, twice, or of another record; if it is right, send it with --accept unlike-others"
+                .to_owned(), is_warning: self.is_warning, ..Finding::unlike_others((self.column, self.field), row.get(self.column).shown().trim().to_owned(), self.message.clone()) })
     }
 }
 

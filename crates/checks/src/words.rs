@@ -15,6 +15,8 @@ struct Words {
     flags: Vec<String>,
     /// Beginnings and ends of remarks that say so, in lower case.
     remarks: HashSet<String>,
+    /// Words in front of the last day of a list, in lower case.
+    until: Vec<String>,
     /// Marks and letters for yes that are no words for it elsewhere, in lower case.
     yes: Vec<String>,
 }
@@ -34,6 +36,9 @@ pub(super) fn is_order(remark: &str) -> bool {
     /// Most words of an order.
     const MAX_WORDS: usize = 3;
     let remark = remark.to_lowercase();
+    if remark.contains('?') && !remark.contains(char::is_alphanumeric) {
+        return true;
+    }
     let says = |clause: &str| {
         let words: Vec<&str> = clause.split_whitespace().collect();
         let most = words.len().min(MAX_WORDS);
@@ -48,6 +53,10 @@ pub(super) fn is_flag(header: &str) -> bool {
     let header = header.to_lowercase();
     let mut words = header.split(|c: char| !c.is_alphanumeric());
     words.any(|word| WORDS.flags.iter().any(|flag| flag == word))
+}
+
+pub(super) fn is_until(word: &str) -> bool {
+    WORDS.until.contains(&word.to_lowercase())
 }
 
 pub(super) fn is_yes(value: &str) -> bool {

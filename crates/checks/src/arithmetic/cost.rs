@@ -14,6 +14,10 @@ const FEWEST_EXCHANGED: usize = 3;
 /// Fewest rows by which a quarter is too many: clearance sales are a few.
 const FEWEST_MIXED: usize = 10;
 
+/// Fewest prices that were exchanged with their costs in a part of the rows: that so many clearance sales all have the usual margin, upside
+/// down, is no chance.
+const FEWEST_OF_BLOCK: usize = 4;
+
 /// A price that is usually above the cost, or strangely below it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Margin {
@@ -39,14 +43,16 @@ pub(super) fn margin(roles: &Roles, table: &Table) -> Option<Margin> {
     let are_mixed = all >= FEWEST_MIXED && below * 4 > all;
     let are_few = all >= FEWEST && (1..=(all / 50).max(1)).contains(&below);
     let many = (are_exchanged || are_mixed).then_some((below, all));
-    let are_few = are_few || all >= FEWEST && below * 20 <= all && are_single_exchanges(&compared);
+    let may_be_exchanged = below * 20 <= all || below >= FEWEST_OF_BLOCK && below * 4 <= all;
+    let are_few =
+        are_few || all >= FEWEST && (may_be_exchanged && are_exchanges(&compared) || are_placeholders(&compared));
     let is_one_free = free == 1 && all >= FEWEST;
     let margin = Margin { price, cost, is_one_free, are_few, many };
     (margin.many.is_some() || are_few || is_one_free).then_some(margin)
 }
 
 /// Whether each price below its cost would be as many times the cost as the others are, were the two exchanged. Clearance sales are less below.
-fn are_single_exchanges(compared: &[(f64, f64)]) -> bool {
+fn are_exchanges(compared: &[(f64, f64)]) -> bool {
     let mut margins: Vec<f64> =
         compared.iter().filter(|(price, cost)| price > cost).map(|(price, cost)| price / cost).collect();
     margins.sort_unstable_by(f64::total_cmp);
@@ -56,6 +62,15 @@ fn are_single_exchanges(compared: &[(f64, f64)]) -> bool {
     let mut below = compared.iter().filter(|(price, cost)| price < cost);
     // Rounding to cents moves the ends a little.
     below.all(|(price, cost)| (*low * 0.95..=*high * 1.05).contains(&(cost / price)))
+}
+
+/// Whether the prices below their costs are one number, which no other row has.
+fn are_placeholders(compared: &[(f64, f64)]) -> bool {
+    let mut below = compared.iter().filter(|(price, cost)| price < cost).map(|(price, _)| *price);
+    let Some(first) = below.next() else { return false };
+    let same = compared.iter().filter(|(price, _)| *price == first).count();
+    let others = below.clone().count() + 1;
+    below.all(|price| price == first) && (2..=compared.len() / 10).contains(&others) && same == others
 }
 
 impl Margin {
@@ -82,12 +97,8 @@ impl Margin {
         };
         Some(Finding {
             code,
-            column: self.price,
-            field: PRICE,
-            value: numbers.shown(self.price),
-            message,
             remedy: remedy.to_owned(),
-            is_warning: false,
+            ..Finding::unlike_others((self.price, PRICE), numbers.shown(self.price), message)
         })
     }
 }

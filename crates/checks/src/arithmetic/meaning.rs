@@ -140,12 +140,8 @@ impl Contradiction {
         let remedy = format!("the row shows it: {calculation}; {remedy}");
         Some(Finding {
             code: Code::OtherMeaning,
-            column: self.column,
-            field: self.field,
-            value: numbers.shown(self.column),
-            message,
             remedy,
-            is_warning: false,
+            ..Finding::unlike_others((self.column, self.field), numbers.shown(self.column), message)
         })
     }
 }

@@ -55,6 +55,9 @@ pub(super) struct Calculations {
     margin: Option<Margin>,
 }
 
+/// Fields that identify what has a price.
+const ITEMS: [&str; 5] = ["itemExternalId", "item_id", "id", "inventoryExternalId", "inventoryId"];
+
 impl Reservoir {
     pub(super) fn new(roles: &Roles) -> Reservoir {
         Reservoir {
@@ -62,13 +65,14 @@ impl Reservoir {
             rows: Vec::new(),
             groups: Vec::new(),
             group: roles.group.clone(),
-            items: roles.formed.iter().filter(|it| !it.is_of_row).map(|it| it.column).collect(),
+            // Orders and customers have no price of their own.
+            items: roles.formed.iter().filter(|it| ITEMS.contains(&it.field)).map(|it| it.column).collect(),
             found: None,
         }
     }
 
     pub(super) fn row(&mut self, row: &Row) {
-        if self.columns.len() < 2 || self.rows.len() >= ROWS {
+        if self.columns.is_empty() || self.rows.len() >= ROWS {
             return;
         }
         self.rows.push(Cells::of(row, &self.columns, &self.items));

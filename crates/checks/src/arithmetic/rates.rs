@@ -47,12 +47,12 @@ impl Rates {
         }
         Some(Finding {
             code: Code::PercentSign,
-            column: self.column,
-            field: self.field,
-            value: shown,
-            message: format!("is a hundredth of {rate}, which other rows have"),
             remedy: format!("write {rate}% in the cell if that is meant, otherwise the percent sign after the number"),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (self.column, self.field),
+                shown,
+                format!("is a hundredth of {rate}, which other rows have"),
+            )
         })
     }
 }

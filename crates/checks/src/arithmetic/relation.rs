@@ -154,15 +154,15 @@ impl Relation {
         let written = numbers.shown(self.result);
         Some(Finding {
             code: Code::DoesNotAddUp,
-            column,
-            field: quantity.field,
-            value: numbers.shown(column),
-            message: "does not add up, unlike in the other rows".to_owned(),
             remedy: format!(
                 "{}, but '{header}' has {written}: correct the cell that is wrong",
                 self.shown(numbers, &expected)
             ),
-            is_warning: false,
+            ..Finding::unlike_others(
+                (column, quantity.field),
+                numbers.shown(column),
+                "does not add up, unlike in the other rows".to_owned(),
+            )
         })
     }
 }

@@ -47,8 +47,13 @@ pub(super) struct Bound {
     column: usize,
     field: &'static str,
     bound: f64,
+    /// A number for *unknown* that is far below all others.
+    least: Option<f64>,
     is_price: bool,
 }
+
+/// A price that stands for an unknown one is a power of ten below all others: this part of the next larger one, in at most one row of ten.
+const BELOW: f64 = 20.0;
 
 /// Returns the steady proportions of prices to other amounts of money.
 pub(super) fn proportions(roles: &Roles, table: &Table) -> Vec<Proportion> {
@@ -88,9 +93,16 @@ pub(super) fn bounds(roles: &Roles, table: &Table) -> Vec<Bound> {
         }
         sizes.sort_unstable_by(|left, right| right.total_cmp(left));
         let few = (sizes.len() / 100).max(1);
-        let bound = (sizes[few] * TIMES_NEXT).max(sizes[sizes.len() / 2] * TIMES_MEDIAN);
         let is_price = quantity.meaning != Meaning::Count;
-        (sizes[0] >= bound).then_some(Bound { column: *index, field: quantity.field, bound, is_price })
+        let times = if is_nines(sizes[0]) { 0.0 } else { TIMES_MEDIAN };
+        let bound = (sizes[few] * TIMES_NEXT).max(sizes[sizes.len() / 2] * times);
+        let smallest = sizes[sizes.len() - 1];
+        let next = sizes.iter().rev().enumerate().find(|(_, size)| **size > smallest);
+        let is_least = |(count, next): (usize, &f64)| count * 10 <= sizes.len() && *next >= BELOW * smallest;
+        let is_power = smallest.log10().fract().abs() < 1e-12;
+        let least = Some(smallest).filter(|_| is_price && is_power && next.is_some_and(is_least));
+        let found = Bound { column: *index, field: quantity.field, bound, least, is_price };
+        (sizes[0] >= bound || least.is_some()).then_some(found)
     };
     roles.numbers.iter().filter(|(_, quantity)| is_judged(quantity)).filter_map(of_column).collect()
 }
@@ -184,12 +196,8 @@ impl Proportion {
         };
         Some(Finding {
             code,
-            column: self.column,
-            field: self.field,
-            value: numbers.shown(self.column),
-            message,
             remedy,
-            is_warning: false,
+            ..Finding::unlike_others((self.column, self.field), numbers.shown(self.column), message)
         })
     }
 }
@@ -197,17 +205,24 @@ impl Proportion {
 impl Bound {
     pub(super) fn judge(&self, numbers: &RowNumbers<'_>) -> Option<Finding> {
         let number = numbers.number(self.column)?;
-        (number.value.abs() >= self.bound).then(|| Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: numbers.shown(self.column),
-            message: "is many times as large as all others of the column".to_owned(),
-            remedy: match self.is_price && !stands_for_another(number) {
-                true => "it is sent as it is; correct it if it is wrong".to_owned(),
-                false => "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
+        let is_least = self.least == Some(number.value.abs());
+        let is_unknown = is_least || !self.is_price || stands_for_another(number);
+        (is_least || number.value.abs() >= self.bound).then(|| Finding {
+            remedy: match is_unknown {
+                true => "correct it; if it is right, send the row with --accept unlike-others".to_owned(),
+                false => "it is sent as it is; correct it if it is wrong".to_owned(),
             },
-            is_warning: self.is_price && !stands_for_another(number),
+            is_warning: !is_unknown,
+            ..Finding::unlike_others(
+                (self.column, self.field),
+                numbers.shown(self.column),
+                match is_least {
+                    true => {
+                        "is far below all others of the column, and may stand for a price that is not known".to_owned()
+                    }
+                    false => "is many times as large as all others of the column".to_owned(),
+                },
+            )
         })
     }
 }
@@ -215,11 +230,13 @@ impl Bound {
 /// Whether a number that is far too large is one for *unknown*, such as 9999.99, or the number of a day since 1900, which a date has become.
 fn stands_for_another(number: Exact) -> bool {
     const DAYS: std::ops::Range<f64> = 36_526.0..54_789.0;
-    let hundreds = number.value * 100.0;
-    let is_nines = |value: f64| value >= 9999.0 && ((value + 1.0).log10().fract() < 1e-12);
-    is_nines(number.value)
-        || number.value > 9999.0 && is_nines(hundreds)
-        || number.value.fract() == 0.0 && DAYS.contains(&number.value)
+    number.value >= 9999.0 && is_nines(number.value) || number.value.fract() == 0.0 && DAYS.contains(&number.value)
+}
+
+/// Whether all digits of a number are nines, as of 999 and 9999.99.
+fn is_nines(value: f64) -> bool {
+    let is_whole = |value: f64| (value + 1.0).log10().fract() < 1e-12;
+    value >= 999.0 && (is_whole(value) || is_whole((value * 100.0).round()))
 }
 
 /// Returns the median and the median deviation from it.

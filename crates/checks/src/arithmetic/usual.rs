@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use sheetport_findings::Code;
-
 use super::numbers::{Cells, Exact, RowNumbers, Table};
 use crate::finding::Finding;
 use crate::roles::{Meaning, Roles};
@@ -88,16 +86,11 @@ impl Usual {
             return None;
         }
         let name = roles.name_of(self.item);
-        Some(Finding {
-            code: Code::UnlikeOthers,
-            column: self.column,
-            field: self.field,
-            value: numbers.shown(self.column),
-            message: format!("is not the price of '{item}' under {name} in the other rows, which is about {usual:.2}"),
-            remedy: "correct the cell that is wrong; if both are right, send the row with --accept unlike-others"
-                .to_owned(),
-            is_warning: false,
-        })
+        Some(Finding::unlike_others(
+            (self.column, self.field),
+            numbers.shown(self.column),
+            format!("is not the price of '{item}' under {name} in the other rows, which is about {usual:.2}"),
+        ))
     }
 }
 

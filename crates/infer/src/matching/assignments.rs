@@ -518,7 +518,9 @@ impl<'a> Candidate<'a> {
         let is_unexplained = is_price && {
             let label = &self.column.label;
             match price_unit(label) {
-                Some(PriceUnit::Unclear(words) | PriceUnit::Scale { words, .. }) => Some(words),
+                Some(PriceUnit::Several(words) | PriceUnit::Unclear(words) | PriceUnit::Scale { words, .. }) => {
+                    Some(words)
+                }
                 None => self.column.header.unexplained(&self.slot.names),
             }
             .inspect(|words| reason.push_str(&format!("; it says '{words}'")))

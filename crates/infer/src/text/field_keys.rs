@@ -201,7 +201,12 @@ impl Evidence<'_> {
                 draft.key(format!("scale = {factor}"));
                 draft.warn(format!("'{label}' says '{words}', so its prices are multiplied by {factor}"));
             }
-            Some(PriceUnit::Unclear(words)) => {
+            Some(unit @ (PriceUnit::Several(_) | PriceUnit::Unclear(_))) => {
+                let is_several = unit.is_several();
+                let (PriceUnit::Several(words) | PriceUnit::Unclear(words) | PriceUnit::Scale { words, .. }) = unit;
+                if is_several {
+                    draft.guess();
+                }
                 draft.comment(format!(
                     "The header says '{words}', but the service expects the price of one. The prices are not changed."
                 ));

@@ -41,6 +41,7 @@ struct Scale {
 struct Per {
     words: Vec<String>,
     pieces: Vec<String>,
+    packs: HashSet<String>,
 }
 
 #[derive(Deserialize)]
@@ -48,6 +49,7 @@ struct Per {
 struct PriceUnits {
     #[serde(deserialize_with = "normalized")]
     names: HashSet<String>,
+    dozens: HashSet<String>,
     counts: HashSet<String>,
     codes: HashSet<String>,
 }
@@ -57,8 +59,16 @@ struct PriceUnits {
 pub enum PriceUnit {
     /// Prices must be multiplied by the factor, for the price of one piece in the currency.
     Scale { factor: Decimal, words: String },
+    /// Several pieces, by which prices can't be divided exactly, or whose number is not known: a dozen, a box.
+    Several(String),
     /// A unit with an unknown relation to the price of one piece, such as a kilogram.
     Unclear(String),
+}
+
+impl PriceUnit {
+    pub fn is_several(&self) -> bool {
+        !matches!(self, PriceUnit::Unclear(_))
+    }
 }
 
 static AMOUNTS: LazyLock<Amounts> = LazyLock::new(|| {
@@ -131,6 +141,7 @@ pub fn price_unit(header: &str) -> Option<PriceUnit> {
             }
             // "Preis / Price" is the same in two languages.
             (Some(what), _) if *word == "/" && vocabulary().is_part(&normalize::words(what).concat()) => {}
+            (Some(what), _) if is_per && is_pack(what) => return Some(PriceUnit::Several(format!("{word} {what}"))),
             (Some(what), _) if is_per && !is_piece(&what) => return Some(PriceUnit::Unclear(format!("{word} {what}"))),
             _ => {}
         }
@@ -150,7 +161,25 @@ pub fn price_unit(header: &str) -> Option<PriceUnit> {
             || normalize::is_unspaced(known) && known.chars().nth(1).is_some() && lower.contains(known.as_str())
     };
     let known = AMOUNTS.scales.iter().find_map(|scale| Some((scale.factor, scale.words.iter().find(has)?)));
-    known.and_then(|(factor, words)| scale(factor, words))
+    let dozen = || words.iter().find(|word| AMOUNTS.price_units.dozens.contains(**word));
+    known
+        .and_then(|(factor, words)| scale(factor, words))
+        .or_else(|| dozen().map(|word| PriceUnit::Several((*word).to_owned())))
+}
+
+/// Whether a word is for a package, or for a number of pieces: `Karton`, `dozen`.
+fn is_pack(word: &str) -> bool {
+    AMOUNTS.per.packs.contains(word) || AMOUNTS.price_units.dozens.contains(word)
+}
+
+/// Returns the packages, or numbers of pieces, among the units of a column in which most rows have the unit of a single piece.
+pub fn packs<'a>(commonest: &str, units: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let first = |unit: &str| {
+        let mut words = unit.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+        words.next().unwrap_or_default().to_lowercase()
+    };
+    let is_piece = AMOUNTS.per.pieces.contains(&first(commonest));
+    units.filter(|unit| is_piece && is_pack(&first(unit))).collect()
 }
 
 /// Returns the unit of all prices that a line above the header names: `Preise je 100 Stück`, `All amounts in thousand EUR`. A title without
@@ -184,10 +213,12 @@ static COUNT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\p{L}?)(\d[\d.,]*
 /// Returns whether a cell below the header of a price unit stands for several pieces: `100`, `1.000`, `je 100 Stk`, `C`, `Dutzend`.
 /// Units such as `pcs` and `m2` stand for one.
 pub fn is_several(cell: &str) -> bool {
-    let PriceUnits { counts, codes, .. } = &AMOUNTS.price_units;
+    let PriceUnits { dozens, counts, codes, .. } = &AMOUNTS.price_units;
     let mut words =
         cell.split(|c: char| !(c.is_alphanumeric() || matches!(c, '%' | '‰'))).filter(|word| !word.is_empty());
-    if words.any(|word| codes.contains(word) || counts.contains(&word.to_lowercase())) {
+    if words.any(|word| {
+        codes.contains(word) || counts.contains(&word.to_lowercase()) || dozens.contains(&word.to_lowercase())
+    }) {
         return true;
     }
     COUNT.captures_iter(cell).any(|found| {

@@ -1,6 +1,6 @@
 //! Lines above the header that speak about all rows: prices of several pieces, another currency, or a list that is not to be sent.
 
-use sheetport_checks::is_selector;
+use sheetport_checks::{expired, is_selector};
 use sheetport_findings::Code;
 use sheetport_ledger::Problem;
 use sheetport_mapping::Template;
@@ -8,6 +8,7 @@ use sheetport_mapping::bind::HEADER_SEARCH_ROWS;
 use sheetport_mapping::model::{Place, Source};
 use sheetport_mapping::problem::excerpt;
 use sheetport_mapping::words::amounts::{PriceUnit, price_unit, unit_in_title};
+use sheetport_records::RecordKind;
 use sheetport_sheet::{Book, Row};
 use sheetport_values::currency::{Currency, CurrencyMark, in_header};
 
@@ -21,7 +22,13 @@ const MAX_TITLE: usize = 120;
 /// Returns a question about a line above the header that the template contradicts.
 pub(crate) fn contradicted_title(book: &Book, template: &Template, table: &Table) -> Option<Problem> {
     let layout = &table.layout;
-    if layout.is_report || layout.is_defused || layout.header.row <= 1 {
+    if layout.is_report || layout.is_defused || layout.is_export() {
+        return None;
+    }
+    if let Some(problem) = price_of_several(template, table) {
+        return Some(problem);
+    }
+    if layout.header.row <= 1 {
         return None;
     }
     let rows = book.first_rows(table.sheet, HEADER_SEARCH_ROWS).ok()?;
@@ -34,6 +41,20 @@ pub(crate) fn contradicted_title(book: &Book, template: &Template, table: &Table
     let (title, (message, remedy)) =
         texts.find_map(|title| contradiction(template, table, &title).map(|it| (title, it)))?;
     Some(Problem { value: excerpt(&title), remedy, ..Problem::of_record(Code::ContradictedTitle, message) })
+}
+
+/// Returns a question about a column of prices whose header says that they are of several pieces.
+fn price_of_several(template: &Template, table: &Table) -> Option<Problem> {
+    let names = &table.layout.header.names;
+    let rules = template.rules().zip(&table.layout.columns);
+    let prices = rules.filter(|(rule, _)| rule.field.is_money && rule.number.scale.is_none());
+    let mut headers = prices.filter_map(|(rule, columns)| Some((rule.field.name, names.get(columns.first()?)?)));
+    headers.find_map(|(field, header)| {
+        let Some(PriceUnit::Several(words)) = price_unit(header) else { return None };
+        let message = format!("says '{words}', and {field} is sent as the price of one");
+        let remedy = "divide the prices in the file; if they are of one, use --accept contradicted-title".to_owned();
+        Some(Problem { value: excerpt(header), remedy, ..Problem::of_record(Code::ContradictedTitle, message) })
+    })
 }
 
 /// Returns the message and the remedy if the template contradicts a title.
@@ -49,7 +70,20 @@ fn contradiction(template: &Template, table: &Table, title: &str) -> Option<(Str
             "if it is, take the line out of the file, or send it with --accept contradicted-title".to_owned(),
         ));
     }
-    if let Some(PriceUnit::Scale { factor, words }) = unit_in_title(title) {
+    // Orders and movements of a time that is over are usual.
+    let today = table.layout.facts.today.filter(|_| template.record == RecordKind::Item);
+    if let Some(last) = today.and_then(|today| expired(title, today)) {
+        return Some((
+            format!("stands above the header: the list was valid until {last}"),
+            "use a newer list; if this one still holds, send it with --accept contradicted-title".to_owned(),
+        ));
+    }
+    let unit = unit_in_title(title).and_then(|unit| match unit {
+        PriceUnit::Scale { factor, words } => Some((words, Some(factor))),
+        PriceUnit::Several(words) => Some((words, None)),
+        PriceUnit::Unclear(_) => None,
+    });
+    if let Some((words, factor)) = unit {
         let names = &table.layout.header.names;
         let has_unit = |column: Option<usize>| column.and_then(|column| price_unit(names.get(column)?)).is_some();
         let (rule, _) = prices().find(|(rule, columns)| rule.number.scale.is_none() && !has_unit(columns.first()))?;
@@ -57,9 +91,12 @@ fn contradiction(template: &Template, table: &Table, title: &str) -> Option<(Str
         let name = rule.field.name;
         return Some((
             format!("stands above the header, and {name} is sent as the price of one ('{words}')"),
-            format!(
-                "add scale = {factor} below [{section}.{name}] in the template; if the prices are of one, use --accept contradicted-title"
-            ),
+            match factor {
+                Some(factor) => format!(
+                    "add scale = {factor} below [{section}.{name}] in the template; if the prices are of one, use --accept contradicted-title"
+                ),
+                None => "divide the prices in the file; if they are of one, use --accept contradicted-title".to_owned(),
+            },
         ));
     }
     let mark = in_header(title).filter(|_| prices().next().is_some())?;
