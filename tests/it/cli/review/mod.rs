@@ -17,6 +17,7 @@ mod opening;
 pub(super) mod page;
 mod people;
 mod questions;
+mod refused;
 mod remember;
 mod remember_kinds;
 mod trouble;
