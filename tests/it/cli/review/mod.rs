@@ -10,6 +10,7 @@ mod files;
 mod habits;
 mod history;
 mod in_browser;
+mod long_work;
 mod nightly;
 mod nothing_lost;
 #[cfg(unix)]
