@@ -7,6 +7,7 @@ mod clicks;
 mod counts;
 mod edits;
 mod files;
+mod footnotes;
 mod habits;
 mod history;
 mod in_browser;
