@@ -11,6 +11,7 @@ mod footnotes;
 mod habits;
 mod history;
 mod in_browser;
+mod lists;
 mod long_work;
 mod nightly;
 mod nothing_lost;
