@@ -150,7 +150,7 @@ export function problemsStep(app, main, bar, wanted) {
     const isWords = (place) => order[place] === null;
     grid = new Grid({
       label: t("problems.rows_of", {cause: titleOf(it)}),
-      columns: order.map((index) => ({label: name(index), width: index === null ? 280 : index === it.column ? 230 : 150})),
+      columns: order.map((index) => ({label: name(index), width: index === null ? 360 : index === it.column ? 230 : 150})),
       total: only === null ? it.count : fixes.countOf(only),
       largest: app.review.rows + 99,
       order,
