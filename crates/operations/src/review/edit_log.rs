@@ -123,6 +123,11 @@ impl EditLog {
         self.edited_at.iter().filter(is_since).map(|((_, row), _)| *row).collect()
     }
 
+    /// Whether a row of a sheet was ever edited.
+    pub fn was_edited(&self, sheet: usize, row: u64) -> bool {
+        self.edited_at.contains_key(&(sheet, row))
+    }
+
     pub fn can_undo(&self) -> bool {
         !self.done.is_empty()
     }

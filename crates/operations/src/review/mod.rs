@@ -5,6 +5,7 @@ mod changes;
 mod edit_log;
 mod fixes;
 mod problems;
+mod refused;
 mod run_result;
 mod service_difference;
 mod sheet;
@@ -27,6 +28,7 @@ pub use changes::{ApprovedCounts, ChangeFilter, ChangeList, Decision, PlanReview
 pub use edit_log::{EditLog, EditStore, edits_of_file};
 pub use fixes::{CauseRows, Fix, FixChoice, FixPreview, MadeFix, NotRemembered, Sendable, sendable};
 pub use problems::{CauseOfRows, CheckedSheet, RowVerdict, examine};
+pub use refused::Refused;
 pub use run_result::{RunResult, run_result};
 pub use service_difference::{ServiceDifference, compare_with_service, pace};
 pub use sheet::{Extent, OpenSheet, Reading, RowStore, open_sheet};

@@ -42,7 +42,26 @@ pub(crate) async fn left_out(
         let state = app.session(id)?.state().clone();
         let numbers = state.checked.as_deref().map(|checked| checked.left_out(state.log.current()));
         let numbers = numbers.unwrap_or_default();
-        rows_of(&state, &numbers[window.within(numbers.len())])
+        let rows = state.sheet.rows.numbered(&numbers[window.within(numbers.len())])?;
+        let rows = rows.iter().map(|row| view::left_out_row(row, &state));
+        Ok(json!({"rows": rows.collect::<Vec<_>>()}))
+    });
+    Ok(ok(value.await?))
+}
+
+/// Returns the rows that the service refused in the last run, also those that were corrected since.
+pub(crate) async fn refused(
+    State(app): State<Arc<App>>,
+    Path(id): Path<u64>,
+    Query(window): Query<CauseWindow>,
+) -> Answer {
+    let value = blocking(move || {
+        let state = app.session(id)?.state().clone();
+        let numbers = state.refused.rows();
+        let rows = state.sheet.rows.numbered(&numbers[window.within(numbers.len())])?;
+        let edited = state.refused.edited_since(&state.log, state.sheet.sheet);
+        let rows = rows.iter().map(|row| view::refused_row(row, &state, edited.contains(&row.number)));
+        Ok(json!({"rows": rows.collect::<Vec<_>>()}))
     });
     Ok(ok(value.await?))
 }
@@ -176,8 +195,7 @@ pub(crate) async fn fix(
         let fix = fix.into();
         let (edits, made) =
             with_cause(session, (cause, value.as_deref()), revision, |rows| Ok((rows.edits(&fix)?, rows.made(&fix)?)))?;
-        session.make_fix(&app.context(), edits, made)?;
-        session.check(&app.context(), false)
+        session.fix(&app.context(), edits, made)
     })
     .await
 }

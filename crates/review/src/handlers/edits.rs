@@ -71,17 +71,9 @@ fn edited(row: &Row, sheet: usize, edits: &Edits) -> Row {
 }
 
 pub(crate) async fn undo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
-    change(app, id, |app, session| {
-        session.undo(&app.context())?;
-        session.check(&app.context(), false)
-    })
-    .await
+    change(app, id, |app, session| session.undo_and_check(&app.context())).await
 }
 
 pub(crate) async fn redo(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
-    change(app, id, |app, session| {
-        session.redo(&app.context())?;
-        session.check(&app.context(), false)
-    })
-    .await
+    change(app, id, |app, session| session.redo_and_check(&app.context())).await
 }

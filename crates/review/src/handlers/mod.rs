@@ -38,7 +38,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Failure> +
     ended.unwrap_or_else(|error| Err(Failure::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())))
 }
 
-/// Runs `work` on a file under review, and returns a description of the file.
+/// Runs `work` on a file under review, and returns a description of the file, also after somebody has cancelled the work.
 async fn change(
     app: Arc<App>,
     id: u64,
@@ -46,8 +46,14 @@ async fn change(
 ) -> Answer {
     let value = blocking(move || {
         let session = app.session(id)?;
-        work(&app, &session)?;
-        Ok(view::review(&session))
+        let done = work(&app, &session);
+        let is_cancelled = done.is_err() && session.sending.is_cancelled();
+        if !is_cancelled {
+            done?;
+        }
+        let mut review = view::review(&session);
+        review["cancelled"] = is_cancelled.into();
+        Ok(review)
     });
     Ok(ok(value.await?))
 }

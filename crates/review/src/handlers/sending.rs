@@ -100,7 +100,8 @@ pub(super) fn events_of(mut live: watch::Receiver<Live>, language: Language) -> 
     let events = stream::unfold(live, move |mut live| async move {
         live.changed().await.ok()?;
         let now = live.borrow_and_update().clone();
-        let told = json!({"revision": now.revision, "status": now.status, "comparison": now.comparison});
+        let told =
+            json!({"revision": now.revision, "status": now.status, "work": now.work, "comparison": now.comparison});
         let event = Event::default().data(translation::translated(told, language).to_string());
         tokio::time::sleep(PROGRESS).await;
         Some((Ok(event), live))

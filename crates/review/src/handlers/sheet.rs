@@ -107,3 +107,9 @@ pub(crate) async fn check(
 ) -> Answer {
     change(app, id, move |app, session| session.check(&app.context(), full)).await
 }
+
+/// Cancels a check, a fix or an undo under way.
+pub(crate) async fn cancel(State(app): State<Arc<App>>, Path(id): Path<u64>) -> Answer {
+    app.session(id)?.sending.cancel_work();
+    Ok(ok(json!({})))
+}

@@ -32,6 +32,8 @@ assets! {
     "memory.js" SCRIPT;
     "numbers.js" SCRIPT;
     "questions.js" SCRIPT;
+    "refused.js" SCRIPT;
+    "rows.js" SCRIPT;
     "saving.js" SCRIPT;
     "dom.js" SCRIPT;
     "words.js" SCRIPT;
@@ -45,6 +47,7 @@ assets! {
     "step_changes.js" SCRIPT;
     "step_send.js" SCRIPT;
     "undo.js" SCRIPT;
+    "work.js" SCRIPT;
     "login.js" SCRIPT;
     "sample.csv" TABLE;
 }

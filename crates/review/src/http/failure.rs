@@ -32,6 +32,11 @@ impl Failure {
         self.hint.as_deref()
     }
 
+    /// Says that somebody has cancelled the work on the rows.
+    pub(crate) fn cancelled() -> Failure {
+        Failure::new(StatusCode::CONFLICT, "this was cancelled")
+    }
+
     pub(crate) fn bad_request(message: impl Into<String>) -> Failure {
         Failure::new(StatusCode::BAD_REQUEST, message)
     }

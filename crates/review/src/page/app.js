@@ -9,6 +9,7 @@ import {columnsStep} from "./step_columns.js";
 import {fileStep} from "./step_file.js";
 import {problemsStep} from "./step_problems.js";
 import {sendStep} from "./step_send.js";
+import {drawWork, guardClicks} from "./work.js";
 import {load as loadWords, t} from "./words.js";
 
 const STEPS = {file: fileStep, columns: columnsStep, problems: problemsStep, changes: changesStep, send: sendStep};
@@ -44,20 +45,35 @@ export const app = {
   /** Changes something, and shows the result. Returns whether that was done, or `null` for a failure that `isExpected`. */
   async change(path, body, isExpected) {
     this.busy += 1;
+    this.waitFor(path);
     try {
-      this.take(await post(this.path(path), body));
-      return true;
+      const review = await post(this.path(path), body);
+      this.take(review);
+      if (review.cancelled) this.cancelled();
+      return !review.cancelled;
     } catch (error) {
       if (isExpected?.(error)) return null;
       this.fail(error);
       return false;
     } finally {
       this.busy -= 1;
+      if (!this.busy) document.body.removeAttribute("aria-busy");
     }
   },
 
   /** Changes that are under way. */
   busy: 0,
+
+  /** Takes no clicks on the rows while many of them are changed. */
+  waitFor(path) {
+    if (/\/(?:fix|undo|redo)$/.test(path)) document.body.setAttribute("aria-busy", "true");
+  },
+
+  /** Says that what was cancelled has changed nothing. */
+  cancelled() {
+    toast(t("work.cancelled"));
+    say(t("work.cancelled"));
+  },
 
   take(review) {
     // An answer that was overtaken by a later one.
@@ -88,7 +104,11 @@ export const app = {
       const review = await post(this.path("/check"), {full});
       if (id !== this.id) return;
       this.isChecking = false;
+      this.isUnchecked = review.cancelled;
       this.take(review);
+      if (!review.cancelled) return;
+      this.view?.update?.();
+      toast(t("work.unchecked"), {label: t("work.check"), run: () => this.check(full)});
     } catch (error) {
       this.isChecking = false;
       this.fail(error);
@@ -205,12 +225,14 @@ export const app = {
   /** Follows what happens in the program, also through other tabs. */
   listen() {
     this.events?.close();
+    drawWork(this, null);
     const events = new EventSource(this.path("/events"));
     this.watch(events);
     const id = this.id;
     events.addEventListener("message", async (event) => {
-      const {revision, status, comparison} = JSON.parse(event.data);
+      const {revision, status, work, comparison} = JSON.parse(event.data);
       if (id !== this.id) return;
+      drawWork(this, work);
       this.review.status = status;
       this.review.comparison = comparison;
       this.view?.compared?.();
@@ -298,6 +320,8 @@ document.addEventListener("visibilitychange", () => {
   if (document.hidden) hidden = setTimeout(() => app.events?.close(), HIDDEN);
   else if (app.review && app.events?.readyState === EventSource.CLOSED && !location.hash.startsWith("#/runs/")) app.listen();
 });
+
+guardClicks();
 
 async function begin() {
   await loadWords();

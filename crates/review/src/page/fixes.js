@@ -2,10 +2,9 @@
 
 import {get, post} from "./api.js";
 import {closeMenu, el, menu, replace} from "./dom.js";
+import {COLUMNS} from "./rows.js";
 import {number, t} from "./words.js";
 
-/** Columns that tell what a row is about; the rest is shown on request. */
-export const COLUMNS = 7;
 /** Rows that a button names one by one. */
 const NAMED = 3;
 /** Milliseconds before a fix that is under way is told of. */

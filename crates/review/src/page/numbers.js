@@ -6,7 +6,7 @@ import {has, number, t} from "./words.js";
 /** Returns the line of numbers of the checked file, each of which leads to its records; while there is no check, its state. */
 export function numbersLine(app) {
   const {check, template} = app.review;
-  if (check?.rows === undefined) return app.isChecking ? t("checking") : "";
+  if (check?.rows === undefined) return app.isChecking ? t("checking") : app.isUnchecked ? el("button.link", {onclick: () => app.check()}, t("work.check")) : "";
   const {to_send: ready, rejected, skipped, accepted} = check;
   const all = ready + rejected + skipped + accepted;
   const words = t(template.group?.length ? (has(`numbers.${template.record}`) ? `numbers.${template.record}` : "numbers.records") : "numbers.rows", {n: all});

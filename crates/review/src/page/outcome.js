@@ -2,12 +2,14 @@
 
 import {get, post} from "./api.js";
 import {el, replace, say, toast} from "./dom.js";
-import {duration, fieldName, number, t} from "./words.js";
+import {clock, duration, fieldName, number, t} from "./words.js";
 
 /** Milliseconds after the click on "Send" in which another one does nothing. */
 const DOUBLE_CLICK = 900;
 /** Records of which nobody knows the outcome that are shown at a time. */
 const UNKNOWN = 50;
+/** Refused records whose reasons stand beside them, and need no list of their own. */
+const LISTED = 12;
 
 export const isUnderWay = (status) => ["reading", "sending", "looking"].includes(status.phase);
 
@@ -31,10 +33,10 @@ export function drawSending({body, bar}, status, startedAt, pause) {
   const done = (status.sent ?? 0) + (status.failed ?? 0) + (status.unknown ?? 0);
   const isReading = status.phase === "reading";
   const seconds = (Date.now() - startedAt) / 1000;
-  const left = done > 5 && status.pending > done ? duration(seconds / done * (status.pending - done)) : null;
+  const left = done > 5 && status.pending > done ? seconds / done * (status.pending - done) : null;
   const facts = [
     status.rate ? t("send.rate", {n: Math.round(status.rate * 10) / 10}) : null,
-    left ? t("send.left", {time: left}) : null,
+    left ? t("send.left", {time: duration(left), at: clock(Date.now() + left * 1000)}) : null,
     status.pause ? t("send.waiting", {n: status.pause}) : null,
     status.retrying ? t("send.retrying", {n: status.retrying}) : null,
   ].filter(Boolean).join(" · ");
@@ -93,7 +95,7 @@ export function command(text) {
  * Draws how sending has ended.
  *
  * of: {run: the number of the run; report(format) → address; fix() opens the rows that are left; again(kind) sends "rest" or
- * "failed", unless canResume or canRepeat is false; undo() begins to take it back; isUndo; decided(result) after a decision about unknown records; cards: more cards; another: {label, run}; kind and where: what was sent to which workspace}
+ * "failed", unless canResume or canRepeat is false; undo() begins to take it back; isUndo; decided(result) after a decision about unknown records; cards: more cards; refusals: the card with the refused rows; primary: the button for what is corrected there; another: {label, run}; kind and where: what was sent to which workspace}
  */
 export function drawEnded(app, {body, bar}, status, of) {
   const {counts} = status;
@@ -107,7 +109,8 @@ export function drawEnded(app, {body, bar}, status, of) {
   // What only got lost needs no fixing.
   const canRepeat = of.canRepeat !== false;
   const isOnlyLost = lost > 0 && lost === open && canRepeat;
-  const fix = !isOnlyLost && el("button.primary", {onclick: of.fix}, t("send.fix_rest", {n: open}));
+  // What the service refused is corrected below, if it is shown there: the button is hidden then.
+  const fix = !isOnlyLost && el(of.refusals ? "button" : "button.primary", {"data-fix": "", onclick: of.fix}, t("send.fix_rest", {n: open}));
   const again = counts.failed > 0 && canRepeat && el(isOnlyLost ? "button.primary" : "button", {onclick: () => of.again("failed")}, t("send.as_it_was", {n: counts.failed}));
   const lines = ["sent", "unchanged", "failed", "unknown", "rejected", "skipped", "pending"].map((name) => [name, name === "failed" ? counts.failed - lost : counts[name]]);
   replace(body, el("div.cards",
@@ -118,7 +121,7 @@ export function drawEnded(app, {body, bar}, status, of) {
         line({sent: "good", failed: "bad", rejected: "bad", unknown: "warn"}[name] ?? "", n, t(`state.${name}`, {n}))),
       lost ? line("bad", lost, t("state.lost")) : null),
       canGoOn ? [el("div.buttons", fix, again), again && !isOnlyLost ? el("p.soft", t("send.as_it_was_hint")) : null] : null,
-      refused(status),
+      of.refusals && counts.failed <= LISTED ? null : refused(status),
       status.moved ? el("div.notice.warn", el("div.grow", el("strong", t("changes.moved_on", {n: status.moved.records})), causes(status.moved.causes))) : null,
       status.notes?.map((note) => el("p.soft", note)),
       undo(status, of)),
@@ -127,8 +130,10 @@ export function drawEnded(app, {body, bar}, status, of) {
       status.report ? el("p.soft", t("send.report_at", {path: status.report})) : null),
     counts.unknown && !isPaused ? unknownRecords(app, of.run, of.decided) : null,
     of.cards));
+  if (of.refusals && counts.failed > 0) body.querySelector(".cards > section").after(of.refusals);
   bar.hidden = false;
   replace(bar, el("p.grow"), of.another ? el("button", {onclick: of.another.run}, of.another.label) : null,
+    isPaused ? null : of.primary,
     isPaused && of.canResume !== false ? el("button.primary", {"data-resume": "", onclick: () => of.again("rest")}, t("send.continue", {n: counts.pending})) : null);
   say(title);
 }

@@ -1,16 +1,14 @@
 // The third step: problems by cause, and the rows of each, edited in place.
 
 import {get} from "./api.js";
-import {blockOf, openEditor} from "./cells.js";
 import {el, replace, say, toast} from "./dom.js";
-import {COLUMNS, Fixes} from "./fixes.js";
+import {Fixes} from "./fixes.js";
 import {Grid, isNumber} from "./grid.js";
 import {memoryOf} from "./memory.js";
 import {numbersLine} from "./numbers.js";
+import {editCell, mark, orderOf, pasteCells} from "./rows.js";
 import {causeTitle, fieldName, number, t} from "./words.js";
 
-/** Rows of a block that is pasted. */
-const MAX_PASTED = 500;
 /** Rows of a fix after which all rows are read again, in the background. */
 const MANY = 200;
 /** The rows that are left out, as a cause of their own. */
@@ -54,8 +52,8 @@ export function problemsStep(app, main, bar, wanted) {
   function update() {
     const all = entries();
     const {check, edits} = app.review;
-    replace(tools, el("button", {disabled: !edits.can_undo, onclick: undo}, `↶ ${t("undo")}`),
-      el("button", {disabled: !edits.can_redo, onclick: () => app.change("/redo")}, `↷ ${t("redo")}`));
+    replace(tools, el("button", {disabled: !edits.can_undo, "data-again": "undo", onclick: undo}, `↶ ${t("undo")}`),
+      el("button", {disabled: !edits.can_redo, "data-again": "redo", onclick: () => app.change("/redo")}, `↷ ${t("redo")}`));
     drawBar();
     memory.draw();
     // What is shown stays, and what the list shows first comes next.
@@ -140,43 +138,32 @@ export function problemsStep(app, main, bar, wanted) {
     showRows();
   }
 
-  /** Returns the columns in the order of the grid: the one with the problem, what tells the row, and on request the rest. */
-  function orderOf(it) {
-    const {columns, fields} = app.review.template;
-    const known = columns.map((column, index) => ({index, field: fields[column.fields[0]]}));
-    const rank = ({index, field}) => {
-      if (index === it.column) return 0;
-      if (!field) return 4;
-      return field.required ? 1 : field.name === "name" || field.name === "description" ? 2 : 3;
-    };
-    const sorted = known.toSorted((one, other) => rank(one) - rank(other) || one.index - other.index);
-    return (showsAll ? sorted : sorted.slice(0, COLUMNS)).map(({index}) => index);
-  }
-
   /** Draws the rows of the cause, or those with one text. */
   function showRows() {
     closeGrid();
     const it = cause;
     if (it.of_file) return replace(rows);
     const {columns} = app.review.template;
-    const order = orderOf(it);
-    const name = (index) => columns[index]?.name || columns[index]?.letter || "";
+    // Of a row that is left out, the reason comes first.
+    const order = [...it.leftOut ? [null] : [], ...orderOf(app, [it.column], showsAll)];
+    const name = (index) => (index === null ? t("problems.why") : columns[index]?.name || columns[index]?.letter || "");
+    const isWords = (place) => order[place] === null;
     grid = new Grid({
       label: t("problems.rows_of", {cause: titleOf(it)}),
-      columns: order.map((index) => ({label: name(index), width: index === it.column ? 230 : 150})),
+      columns: order.map((index) => ({label: name(index), width: index === null ? 360 : index === it.column ? 230 : 150})),
       total: only === null ? it.count : fixes.countOf(only),
       largest: app.review.rows + 99,
       order,
-      onPaste: paste,
-      textOf: (row, place) => row.c[order[place]] ?? "",
+      onPaste: (text) => pasteCells(app, grid, text, send, undo),
+      textOf: (row, place) => (isWords(place) ? row.why : row.c[order[place]]) ?? "",
       load: async (from, count) => (await get(app.path(rowsOf(it, from, count)))).rows,
       failed: (error) => app.unloaded(error),
       classOf: (row) => `${row.x ? "out" : ""} ${fixed.get(row.n) === true ? "fixed" : ""}`,
       number: (row) => rowButton(row),
       cell: (row, place, node) => draw(row, order[place], node),
       head: (place) => el("span.letters", {title: name(order[place])}, name(order[place])),
-      onEdit: (row, place, node, key) => edit(row, order[place], node, key),
-      onClear: (row, place) => { if (row.c[order[place]]) send([{row: row.n, column: order[place], text: ""}]); },
+      onEdit: (row, place, node, key) => { if (isWords(place)) return; wasWriting = true; editCell(app, grid, {row, place, node, key}, send, undo); },
+      onClear: (row, place) => { if (!isWords(place) && row.c[order[place]]) send([{row: row.n, column: order[place], text: ""}]); },
       onRow: toggleRow,
       editsAtOnce: true,
     });
@@ -200,6 +187,11 @@ export function problemsStep(app, main, bar, wanted) {
   }
 
   function draw(row, column, node) {
+    if (column === null) {
+      node.classList.add("why");
+      node.textContent = node.title = row.why ?? "";
+      return;
+    }
     const waiting = app.saving.text(app.path("/edits"), row.n, column);
     const text = waiting ?? row.c[column] ?? "";
     node.textContent = text;
@@ -229,67 +221,6 @@ export function problemsStep(app, main, bar, wanted) {
       node.classList.add("blank");
       node.dataset.blank = t("problems.blank");
     }
-  }
-
-  /** Marks a cell as `wrong` or as a `doubt`, for screen readers, too. */
-  function mark(node, what, message) {
-    node.classList.add(what);
-    node.title = message;
-    if (what === "wrong") node.setAttribute("aria-invalid", "true");
-    node.setAttribute("aria-description", message);
-  }
-
-  /** Edits a cell in place. `key` replaces its text. */
-  async function edit(row, column, node, key) {
-    let text = row.c[column] ?? "";
-    // Of very long texts, the grid has only the beginning.
-    if (row.l?.includes(column) && key === undefined) {
-      try {
-        ({text} = await get(app.path(`/cell?row=${row.n}&column=${column}`)));
-      } catch (error) {
-        return app.fail(error);
-      }
-      // The rows may have been drawn again meanwhile.
-      const {focus} = grid ?? {};
-      node = grid?.current();
-      if (!node || grid.get(focus.row)?.n !== row.n || grid.options.order[focus.column] !== column) return;
-    }
-    const field = app.review.template.columns[column]?.fields.map((at) => app.review.template.fields[at])[0];
-    wasWriting = true;
-    openEditor(node, {
-      text: key ?? text,
-      label: app.review.template.columns[column]?.name ?? "",
-      allowed: field?.allowed ?? [],
-      selects: key === undefined,
-      done: (value, move) => {
-        grid?.node.focus({preventScroll: true});
-        if (value !== null && value !== text) send([{row: row.n, column, text: value}]);
-        if (move && grid) grid.move(grid.focus.row + move[0], grid.focus.column + move[1]);
-        grid?.schedule();
-      },
-      pasted: (block) => { grid?.node.focus({preventScroll: true}); paste(block); },
-    });
-  }
-
-  /** Writes a block of cells, beginning with the current one. */
-  async function paste(text) {
-    const cells = blockOf(text);
-    const {row: first, column: from} = grid.focus;
-    const {order} = grid.options;
-    const edits = [];
-    try {
-      const rows = await grid.options.load(first, Math.min(cells.length, grid.options.total - first, MAX_PASTED));
-      rows.forEach((row, at) => cells[at]?.forEach((text, nth) => {
-        const column = order[from + nth];
-        if (column !== undefined && text !== (row.c[column] ?? "")) edits.push({row: row.n, column, text});
-      }));
-    } catch (error) {
-      return app.fail(error);
-    }
-    if (!edits.length || !await send(edits)) return;
-    const done = t("problems.pasted", {n: edits.length});
-    toast(done, {label: t("undo"), run: undo});
-    say(done);
   }
 
   async function send(edits) {

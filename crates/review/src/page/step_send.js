@@ -9,6 +9,7 @@ import {numbersLine} from "./numbers.js";
 import {command, drawEnded, drawFailed, drawLooking, drawSending, isUnderWay, line, refused} from "./outcome.js";
 import {SAMPLE} from "./step_file.js";
 import {currentLook, forget} from "./step_changes.js";
+import {refusedRows} from "./refused.js";
 import {duration, inSentence, number, t} from "./words.js";
 
 /** The rates that can be chosen; the first one is the usual one. */
@@ -207,6 +208,8 @@ export function sendStep(app, main, bar) {
     if (look && !request.rehearse && !request.again) choice.plan = {run: look.run, version: look.version};
     startedAt = Date.now();
     tried = null;
+    kept = null;
+    refusals.close();
     // Sending ends a comparison under way.
     if (comparison()?.phase !== "done") asked = null;
     const before = app.review.status;
@@ -225,6 +228,23 @@ export function sendStep(app, main, bar) {
   const parts = {body, bar};
   // One for all drawings, so that what is typed there stays.
   const everyNight = nightly(app);
+  /** The newest revision to which the result belongs: what is corrected in it does not end it. */
+  let kept = null;
+  const refusals = refusedRows(app, {saved: (revision) => { kept = Math.max(kept ?? 0, revision); }, changed: () => drawCorrected()});
+  /** Whether the result of the last sending belongs to the rows as they are. */
+  const isCurrent = (status) => app.review.revision <= Math.max(status.revision ?? 0, kept ?? 0);
+
+  /** Draws the button that sends the corrected rows again. */
+  function drawCorrected() {
+    const n = refusals.corrected();
+    const fix = body.querySelector("[data-fix]");
+    if (fix) fix.hidden = app.isChecking || !refusals.node.hidden && !app.review.status.counts?.rejected;
+    const button = bar.querySelector("[data-send-corrected]");
+    if (!button) return;
+    button.hidden = refusals.node.hidden;
+    button.disabled = !n || app.saving.isWaiting;
+    button.textContent = n ? t("refused.send", {n}) : t("refused.send_none");
+  }
 
   function sending(status) {
     const stop = () => post(app.path("/stop")).catch((error) => app.fail(error));
@@ -252,8 +272,19 @@ export function sendStep(app, main, bar) {
       cards: el("section.card", el("h2", t("send.same")), el("p.soft", t("send.same_hint", {n: status.run})), command(status.command), everyNight),
       kind: kindOf(),
       where: placeOf(app.start.service),
+      refusals: refusals.node,
+      primary: counts.failed ? el("button.primary", {"data-send-corrected": "", hidden: true, onclick: () => start({rehearse: false})}, "") : null,
       another: {label: t("send.another"), run: () => app.go("file")},
     });
+    showRefusals(status);
+  }
+
+  /** Shows the refused rows once a check has found them. */
+  function showRefusals(status) {
+    const isKnown = app.review.last_run === status.run && app.review.check?.revision === app.review.revision && !app.isChecking;
+    if (status.counts.failed && isKnown) refusals.update();
+    else if (!kept) refusals.node.hidden = true;
+    drawCorrected();
   }
 
   function failed(status) {
@@ -264,17 +295,17 @@ export function sendStep(app, main, bar) {
   let drawn = "";
 
   function draw() {
-    const {status, revision} = app.review;
+    const {status} = app.review;
     drawn = status.phase === "ended" ? JSON.stringify(status) : "";
     // After an edit, the old result gives way to what can be sent now.
-    if (["ended", "failed"].includes(status.phase) && (revision > status.revision || status.look)) return summary();
+    if (["ended", "failed"].includes(status.phase) && (!isCurrent(status) || status.look)) return summary();
     ({reading: sending, sending, looking: sending, ended, failed}[status.phase] ?? summary)(status);
   }
 
   /** Whether the result of sending is shown as it is. */
   function isShown() {
-    const {status, revision} = app.review;
-    return status.phase === "ended" && !status.rehearsal && revision === status.revision && drawn === JSON.stringify(status);
+    const {status} = app.review;
+    return status.phase === "ended" && !status.rehearsal && isCurrent(status) && drawn === JSON.stringify(status);
   }
 
   /** Messages also tell of other things, so that the same end comes several times. */
@@ -295,7 +326,14 @@ export function sendStep(app, main, bar) {
   draw();
   return {
     compared: () => { if (body.contains(differs)) drawComparison(); },
-    update: () => { if (!isUnderWay(app.review.status) && !isShown()) draw(); },
+    update: () => {
+      if (isUnderWay(app.review.status)) return;
+      if (isShown()) showRefusals(app.review.status);
+      else draw();
+    },
     progress,
+    refresh: refusals.refresh,
+    redraw: () => { refusals.redraw(); drawCorrected(); },
+    close: refusals.close,
   };
 }

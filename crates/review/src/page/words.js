@@ -61,6 +61,12 @@ export function ago(millis) {
   return format.format(-Math.round(minutes / 60 / 24), "day");
 }
 
+/** Returns the time of day, from milliseconds since 1970; of another day, with its date. */
+export function clock(millis) {
+  const isToday = new Date(millis).toDateString() === new Date().toDateString();
+  return isToday ? new Intl.DateTimeFormat(language, {timeStyle: "short"}).format(new Date(millis)) : time(millis);
+}
+
 /** Returns a date with its time, from milliseconds since 1970. */
 export function time(millis) {
   return new Intl.DateTimeFormat(language, {dateStyle: "medium", timeStyle: "short"}).format(new Date(millis));

@@ -5,6 +5,7 @@ mod look;
 mod memory;
 mod progress;
 mod remembering;
+mod revocable;
 mod state;
 
 pub(super) use look::{Look, gone};

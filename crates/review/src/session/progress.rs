@@ -1,6 +1,6 @@
 //! The current activity of a file under review, as shown on its pages.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
@@ -13,6 +13,21 @@ pub(crate) struct Sending {
     is_running: AtomicBool,
     stop: Mutex<Option<Arc<Notify>>>,
     live: watch::Sender<Live>,
+    /// How much work on the rows is under way.
+    works: AtomicUsize,
+    /// Whether somebody has cancelled it.
+    is_cancelled: AtomicBool,
+}
+
+/// Work on the rows, such as a check or a fix, until it is dropped.
+pub(crate) struct RowWork<'a>(&'a Sending);
+
+impl Drop for RowWork<'_> {
+    fn drop(&mut self) {
+        if self.0.works.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.live.send_modify(|live| live.work = Value::Null);
+        }
+    }
 }
 
 /// Progress shown on the pages.
@@ -20,14 +35,22 @@ pub(crate) struct Sending {
 pub(crate) struct Live {
     pub revision: u64,
     pub status: Value,
+    /// How many rows are checked or changed, and of how many, while that is under way.
+    pub work: Value,
     /// The result of comparing the file with the service, as far as known.
     pub comparison: Value,
 }
 
 impl Default for Sending {
     fn default() -> Sending {
-        let live = watch::Sender::new(Live { revision: 0, status: json!({"phase": "idle"}), comparison: Value::Null });
-        Sending { is_running: AtomicBool::new(false), stop: Mutex::new(None), live }
+        let live = Live { revision: 0, status: json!({"phase": "idle"}), work: Value::Null, comparison: Value::Null };
+        Sending {
+            is_running: AtomicBool::new(false),
+            stop: Mutex::new(None),
+            live: watch::Sender::new(live),
+            works: AtomicUsize::new(0),
+            is_cancelled: AtomicBool::new(false),
+        }
     }
 }
 
@@ -49,12 +72,36 @@ impl Sending {
         self.live.borrow().status.clone()
     }
 
+    /// Begins work on the rows. What was cancelled before has ended by then, or is cancelled with it.
+    pub(super) fn begin_work(&self) -> RowWork<'_> {
+        if self.works.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.is_cancelled.store(false, Ordering::SeqCst);
+        }
+        RowWork(self)
+    }
+
+    /// Cancels the work on the rows under way.
+    pub(crate) fn cancel_work(&self) {
+        if self.works.load(Ordering::SeqCst) > 0 {
+            self.is_cancelled.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether the last work on the rows was cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.is_cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Notes how many of the rows are done. Returns whether to go on.
+    pub(super) fn note_work(&self, done: u64, all: Option<u64>) -> bool {
+        self.live.send_modify(|live| live.work = json!({"done": done, "all": all}));
+        !self.is_cancelled()
+    }
+
     /// Notes how many rows a check has read.
-    pub(super) fn note_reading(&self, event: Event<'_>) {
-        if let Event::Reading { rows } = event
-            && !self.is_running()
-        {
-            self.live.send_modify(|live| live.status["checked_rows"] = rows.into());
+    pub(super) fn note_reading(&self, event: Event<'_>, all: Option<u64>) {
+        if let Event::Reading { rows } = event {
+            self.note_work(rows, all);
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sheetport_ledger::{Edit, RunId};
 use sheetport_mapping::Template;
+use sheetport_operations::review::Refused;
 use sheetport_operations::review::TemplateMistake;
 use sheetport_operations::review::{
     CheckedSheet, ColumnLook, Draft, DraftOrigin, EditLog, EditStore, Mapping, OpenSheet, Reading, RowVerdict,
@@ -26,6 +27,10 @@ use super::progress::{Comparing, Sending};
 
 /// The folder of templates of dropped files, below the home folder.
 const TEMPLATES: &str = "templates";
+/// The new text of an edit that leaves a footnote out.
+const FOOTNOTE: &str = "footnote";
+/// Changed rows whose verdicts take long enough for somebody to wait for them.
+const MANY: usize = 1_000;
 
 /// A file under review. Several tabs may call all methods at the same time.
 pub(crate) struct Session {
@@ -76,9 +81,11 @@ pub(crate) struct State {
     /// The checked revision.
     pub checked_revision: Option<u64>,
     /// The revision of the last check of all rows. Later changes concern few rows, which were checked alone.
-    fully_checked: Option<u64>,
+    pub(super) fully_checked: Option<u64>,
     /// The last run that sent the file.
     pub last_run: Option<RunId>,
+    /// The rows that the service refused in the last run.
+    pub refused: Arc<Refused>,
     /// Whether a person approved what the last run sent, so that something may have been left out.
     pub last_was_approved: bool,
     /// The run of the file, if the file is a report.
@@ -236,8 +243,30 @@ impl Session {
     }
 
     /// Checks the current revision of the sheet, unless this was done. `is_full` reads all rows even if the changed rows were
-    /// checked alone.
+    /// checked alone. Leaves footnotes below the records out.
     pub(crate) fn check(&self, context: &Context, is_full: bool) -> Result<(), Failure> {
+        self.check_as_it_is(context, is_full)?;
+        match self.leave_footnotes_out(context)? {
+            true => self.check_as_it_is(context, false),
+            false => Ok(()),
+        }
+    }
+
+    /// Leaves the rows out that are certainly no records. What a person has taken again stays.
+    fn leave_footnotes_out(&self, context: &Context) -> Result<bool, Failure> {
+        let state = self.state().clone();
+        let Some(checked) = state.checked.as_deref().filter(|_| state.fully_checked == Some(state.revision)) else {
+            return Ok(false);
+        };
+        let sheet = state.sheet.sheet;
+        let mut rows = checked.footnotes(&state.sheet.rows)?;
+        rows.retain(|row| !state.log.was_edited(sheet, *row));
+        let edits = rows.iter().map(|row| (sheet, *row, None, Some(FOOTNOTE.to_owned())));
+        // A ledger that can't be written is told of by the first edit; until then, the rows are problems.
+        Ok(!rows.is_empty() && self.change_edits(context, |log| log.edits(edits)).is_ok())
+    }
+
+    fn check_as_it_is(&self, context: &Context, is_full: bool) -> Result<(), Failure> {
         let _one = self.checking.lock().unwrap_or_else(PoisonError::into_inner);
         let state = self.state().clone();
         let checked = if is_full { state.fully_checked } else { state.checked_revision };
@@ -245,6 +274,9 @@ impl Session {
             return Ok(());
         }
         let sending = &self.sending;
+        let _under_way = sending.begin_work();
+        let extent = state.sheet.rows.extent();
+        let all = extent.is_complete.then_some(extent.rows);
         let report_of: Mutex<Option<RunId>> = Mutex::new(None);
         let checked = state.spreadsheet(&self.file).and_then(|input| {
             Handle::current().block_on(async {
@@ -252,26 +284,31 @@ impl Session {
                     Event::ReportOf(run) => {
                         *report_of.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.id);
                     }
-                    event => sending.note_reading(event),
+                    event => sending.note_reading(event, all),
                 };
-                let mut checked = examine(context, input, &observer).await?;
+                let goes_on = || !sending.is_cancelled();
+                let Some(mut checked) = examine(context, input, &goes_on, &observer).await? else { return Ok(None) };
                 let last = last_run(context, &self.file_hash).await?;
-                if let Some((run, refused)) = &last {
-                    // Rows changed since the run no longer count as refused.
-                    let edited = state.log.edited_since(run.created_at, checked.sheet_index());
-                    let open: Vec<_> = refused.iter().filter(|(row, _)| !edited.contains(row)).cloned().collect();
-                    checked.add_refusals(&open);
-                }
-                Ok((checked, last.map(|(run, _)| (run.id, run.approved_at.is_some()))))
+                let about = last.as_ref().map(|(run, _)| (run.id, run.approved_at.is_some()));
+                let refused = last.map(|(run, problems)| Refused::of(&run, problems)).unwrap_or_default();
+                // Rows changed since the run no longer count as refused.
+                let edited = refused.edited_since(&state.log, checked.sheet_index());
+                let open = refused.problems.iter().filter(|(row, _)| !edited.contains(row));
+                checked.add_refusals(&open.cloned().collect::<Vec<_>>());
+                Ok(Some((checked, about, refused)))
             })
         });
+        let Some(checked) = checked.transpose() else {
+            return Err(Failure::cancelled());
+        };
         let mut current = self.state();
         if current.checked_revision > Some(state.revision) && checked.is_ok() {
             // Rows changed meanwhile were checked alone.
             return Ok(());
         }
         match checked {
-            Ok((checked, last_run)) => {
+            Ok((checked, last_run, refused)) => {
+                current.refused = Arc::new(refused);
                 (current.checked, current.unchecked) = (Some(Arc::new(checked)), Vec::new());
                 current.last_run = last_run.map(|(run, _)| run);
                 current.last_was_approved = last_run.is_some_and(|(_, was_approved)| was_approved);
@@ -327,7 +364,11 @@ impl Session {
         let changed = Arc::make_mut(&mut state.log).append(edits);
         let changed: Vec<u64> = changed.into_iter().filter(|(of, _)| *of == sheet).map(|(_, row)| row).collect();
         state.revision += 1;
-        let verdicts = state.revise(&before, &changed)?;
+        let progress = |done: usize, all: usize| self.sending.note_work(done as u64, Some(all as u64));
+        let verdicts = match changed.len() {
+            0..MANY => state.revise(&before, &changed, &|_, _| true)?,
+            _ => state.revise(&before, &changed, &progress)?,
+        };
         self.sending.note_revision(state.revision);
         Ok(verdicts)
     }
@@ -368,12 +409,17 @@ impl Session {
 
 impl State {
     /// Brings the check up to date after edits, if only few rows are concerned.
-    fn revise(&mut self, before: &Edits, changed: &[u64]) -> Result<Option<Vec<RowVerdict>>, Failure> {
+    fn revise(
+        &mut self,
+        before: &Edits,
+        changed: &[u64],
+        progress: &dyn Fn(usize, usize) -> bool,
+    ) -> Result<Option<Vec<RowVerdict>>, Failure> {
         let State { checked, log, sheet, revision, checked_revision, .. } = self;
         let Some(checked) = checked.as_mut().filter(|_| *checked_revision == Some(*revision - 1)) else {
             return Ok(None);
         };
-        let verdicts = Arc::make_mut(checked).revise(&sheet.rows, (before, log.current()), changed)?;
+        let verdicts = Arc::make_mut(checked).revise(&sheet.rows, (before, log.current()), changed, progress)?;
         if verdicts.is_some() {
             *checked_revision = Some(*revision);
         }
@@ -421,6 +467,7 @@ fn open_state(
         checked_revision: None,
         fully_checked: None,
         last_run: None,
+        refused: Arc::default(),
         last_was_approved: false,
         report_of: None,
         is_report: false,

@@ -65,6 +65,7 @@ pub(crate) fn review(session: &Session) -> Value {
         "revision": state.revision,
         "last_run": state.last_run,
         "last_was_approved": state.last_was_approved,
+        "refused": state.refused.rows().len(),
         "report_of": state.report_of,
         "has_key": !state.draft.record.input().key.is_empty(),
         "status": session.sending.status(),
@@ -175,7 +176,7 @@ pub(crate) fn edits(state: &State) -> Value {
     });
     let last_fix = state.last_fix().map(|(step, count, rows)| json!({"step": step, "count": count, "rows": rows}));
     json!({"cells": cells, "left_out": rows, "last_fix": last_fix, "can_undo": can_undo, "undo_template": template, "can_redo": state.can_redo(),
-        "of_others": of_others, "last_other": last_other})
+        "corrected": state.refused.corrected(&state.log, state.sheet.sheet), "of_others": of_others, "last_other": last_other})
 }
 
 /// Describes the last check, or the mistakes in the template that prevent a check.
@@ -275,6 +276,27 @@ pub(crate) fn row(row: &Row, sheet: usize, edits: &Edits, checked: Option<&Check
         });
         value["v"] = values.collect::<Vec<_>>().into();
     }
+    value
+}
+
+/// Describes a row that is left out, with the reason.
+pub(crate) fn left_out_row(row: &Row, state: &State) -> Value {
+    let (edits, checked) = (state.log.current(), state.checked.as_deref());
+    let mut value = self::row(row, state.sheet.sheet, edits, checked, false);
+    let why = checked.map(|checked| checked.why_left_out(row, edits));
+    value["why"] = why.map(|problem| problem.message).into();
+    value
+}
+
+/// Describes a row that the service refused, with its words for each column, until the row is edited.
+pub(crate) fn refused_row(row: &Row, state: &State, is_edited: bool) -> Value {
+    let (edits, checked) = (state.log.current(), state.checked.as_deref());
+    let mut value = self::row(row, state.sheet.sheet, edits, None, false);
+    let said = state.refused.of_row(row.number).iter().map(|(_, problem)| {
+        json!({"column": checked.and_then(|checked| checked.column_of(problem)), "code": problem.code, "message": problem.message})
+    });
+    value["r"] = said.collect::<Vec<_>>().into();
+    value["d"] = is_edited.into();
     value
 }
 

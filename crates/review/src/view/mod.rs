@@ -8,5 +8,6 @@ mod text;
 
 pub(super) use difference::{difference, moved, problem};
 pub(super) use file::{
-    MAX_COLUMNS, check, counts, edits, finished, fix_choice, looking, preview, progress, review, row, service, text_of,
+    MAX_COLUMNS, check, counts, edits, finished, fix_choice, left_out_row, looking, preview, progress, refused_row,
+    review, row, service, text_of,
 };

@@ -113,7 +113,8 @@ fn edits_outlive_a_killed_process_and_refused_rows_come_back() {
     browser.visit(&address);
     click(&mut browser, ".bar .primary", "Continue");
     click(&mut browser, ".bar .primary", "Send 3 now");
-    click(&mut browser, ".card .primary", "Fix the rest (1)");
+    wait(&mut browser, "document.querySelector('[data-there]')");
+    click(&mut browser, "#steps button", "Problems");
     wait(&mut browser, "document.querySelector('.causes button') && document.querySelector('.grid .cell')");
     assert!(browser.text("document.querySelector('.causes').innerText").contains("The service has refused it"));
     write_into_cell(&mut browser, "B-2");

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sheetport_findings::Code;
 use sheetport_ledger::{AllowRepeat, Causes, Disposition, PlannedRecord, Problem, RecordState};
 use sheetport_mapping::map::explain::{Explained, explain};
 use sheetport_mapping::map::survey::Survey;
@@ -37,6 +38,8 @@ pub struct CheckedSheet {
     pub(super) keys: KeysOfRows,
     /// The rows that the template leaves out, in order.
     skipped: Arc<[u64]>,
+    /// The last row of a record.
+    pub(super) last_record: u64,
 }
 
 /// Finds the cause of a problem.
@@ -68,21 +71,22 @@ pub struct ProblemPlace {
     pub column: Option<u32>,
 }
 
-/// Checks a spreadsheet in full, without sending anything.
+/// Checks a spreadsheet in full, without sending anything. Returns `None` as soon as `goes_on` says no.
 ///
 /// # Errors
 /// If the file can't be read with the template.
 pub fn examine<'a>(
     context: &'a Context,
     input: Spreadsheet<'a>,
+    goes_on: &'a (dyn Fn() -> bool + Sync),
     observer: Observer<'a>,
-) -> Operation<'a, CheckedSheet> {
+) -> Operation<'a, Option<CheckedSheet>> {
     Box::pin(async move {
         let edits = input.edits.clone();
         let (source, template) = open_as_upload(context, input, observer).await?;
         let source = Arc::new(source);
         let (mut errors, mut warnings, mut keys) = (Collected::default(), Collected::default(), KeysOfRows::default());
-        let (mut rows, mut skipped) = (0, Vec::new());
+        let (mut rows, mut skipped, mut last_record) = (0, Vec::new(), 0);
         let (mut tally, known) = read_surveyed(&source, &template, ReadMode::Records, |batch| {
             if batch.restarts {
                 (errors, warnings, keys, rows) = (Collected::default(), Collected::default(), KeysOfRows::default(), 0);
@@ -92,10 +96,15 @@ pub fn examine<'a>(
             observer(Event::Reading { rows });
             batch.records.iter().for_each(|record| keys.add(record));
             let is_skipped = |record: &&PlannedRecord| matches!(record.disposition, Disposition::Skipped(_));
+            let of_records = batch.records.iter().filter(|record| is_record(record)).flat_map(|record| &record.rows);
+            last_record = of_records.copied().max().unwrap_or_default().max(last_record);
             skipped.extend(batch.records.iter().filter(is_skipped).flat_map(|record| record.rows.iter().copied()));
             collect(batch, &mut errors, &mut warnings);
-            true
+            goes_on()
         })?;
+        if !goes_on() {
+            return Ok(None);
+        }
         keys.sort();
         let sheet_index = source.tables.first().map_or(0, |part| part.sheet);
         skipped.retain(|row| !edits.as_ref().is_some_and(|edits| edits.leaves_out(sheet_index, *row)));
@@ -113,11 +122,21 @@ pub fn examine<'a>(
             warnings: Grouping::default(),
             keys,
             skipped: skipped.into(),
+            last_record,
         };
         sheet.errors = sheet.take(errors, false, false);
         sheet.warnings = sheet.take(warnings, true, false);
-        Ok(sheet)
+        Ok(Some(sheet))
     })
+}
+
+/// Whether a record is more than the text of a row that is none.
+fn is_record(record: &PlannedRecord) -> bool {
+    match &record.disposition {
+        Disposition::Rejected(problems) => problems.iter().all(|problem| problem.code != Code::NoRecord),
+        Disposition::Skipped(_) => false,
+        Disposition::Send(_) | Disposition::AcceptedEarlier(_) => true,
+    }
 }
 
 /// Opens a file for sending. Of a report of a run, only the rows that were not accepted are read.
@@ -278,7 +297,7 @@ impl CheckedSheet {
         explain(&Mapper::new(0, &self.template, &part.layout, &self.survey()), row)
     }
 
-    fn survey(&self) -> Survey {
+    pub(super) fn survey(&self) -> Survey {
         self.known.first().map(|known| known.survey.clone()).unwrap_or_default()
     }
 }

@@ -2,6 +2,7 @@
 
 mod checked_sheet;
 mod keys_of_rows;
+mod not_sent;
 mod revise;
 
 pub use checked_sheet::{CauseOfRows, CheckedSheet, examine};

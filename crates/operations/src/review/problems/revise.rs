@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use sheetport_ledger::Problem;
 use sheetport_plan::Edits;
 use sheetport_plan::plan::{Judge, Judged, Verdict};
-use sheetport_sheet::Row;
 
 use super::super::sheet::RowStore;
 use super::checked_sheet::{CauseOfRows, CheckedSheet, Grouping, ProblemPlace, column_of};
@@ -15,6 +14,8 @@ use crate::error::Error;
 /// Maximum number of rows judged again, including rows with the same keys. Judging a row alone costs as much as three rows of a check of
 /// the whole sheet, and with their problems so many rows take 50 MB.
 const MAX_ROWS: usize = 50_000;
+/// Rows that are judged between two looks whether to go on.
+const STEP: usize = 500;
 
 /// The problems of a changed row.
 pub type RowVerdict = (u64, Vec<Problem>);
@@ -22,7 +23,8 @@ pub type RowVerdict = (u64, Vec<Problem>);
 /// A row before and after a change.
 struct Change {
     row: u64,
-    before: Judged,
+    /// The verdict before the change, and whether there were warnings. The problems themselves are known.
+    before: (Verdict, bool),
     after: Judged,
     /// Whether a person changed this row, rather than another row with the same key.
     is_own: bool,
@@ -32,6 +34,7 @@ impl CheckedSheet {
     /// Judges changed rows again and returns their problems. Returns `None` and changes nothing if this needs a check of the
     /// whole sheet, for example for grouped rows, or for problems that depend on neighbouring rows or on the reading of the file.
     /// Only a check of the whole sheet finds the notation of numbers and dates, warnings about the whole file, and similar names.
+    /// `progress` takes how many of the rows are judged, and returns whether to go on: without, nothing is changed either.
     ///
     /// # Errors
     /// If the rows can't be read.
@@ -40,12 +43,9 @@ impl CheckedSheet {
         rows: &RowStore,
         (before, after): (&Edits, &Edits),
         changed: &[u64],
+        progress: &dyn Fn(usize, usize) -> bool,
     ) -> Result<Option<Vec<RowVerdict>>, Error> {
-        let Some((changes, keys)) = self.changes(rows, (before, after), changed)? else { return Ok(None) };
-        // Problems found in another way can't be replaced here.
-        if !changes.iter().all(|change| self.explains(change)) {
-            return Ok(None);
-        }
+        let Some((changes, keys)) = self.changes(rows, (before, after), changed, progress)? else { return Ok(None) };
         self.keys = keys;
         let mut moved = BTreeMap::new();
         for change in &changes {
@@ -58,12 +58,14 @@ impl CheckedSheet {
         Ok(Some(own.map(|change| (change.row, change.after.problems)).collect()))
     }
 
-    /// Returns the changed rows and the rows with the same keys, before and after the change, and the keys after the change.
+    /// Returns the changed rows and the rows with the same keys, before and after the change, and the keys after the change. Problems that
+    /// were found in another way can't be replaced: then there are none.
     fn changes(
         &self,
         rows: &RowStore,
         (before, after): (&Edits, &Edits),
         changed: &[u64],
+        progress: &dyn Fn(usize, usize) -> bool,
     ) -> Result<Option<(Vec<Change>, KeysOfRows)>, Error> {
         if changed.len() > MAX_ROWS || changed.iter().any(|row| *row <= self.header_row()) {
             return Ok(None);
@@ -71,26 +73,46 @@ impl CheckedSheet {
         let judge = |edits| Judge::new(&self.source, &self.template, &self.known, edits);
         let (Some(old), Some(new)) = (judge(before), judge(after)) else { return Ok(None) };
         let mut keys = self.keys.clone();
-        let judged_twice = |row: Row| (row.number, old.judge(row.clone()), new.judge(row));
-        let mut judged: Vec<_> = rows.numbered(changed)?.into_iter().map(judged_twice).collect();
-        for (row, _, after) in &judged {
-            keys.set(*row, after.key.as_deref());
-        }
+        let verdict_of = |number: u64, judged: Judged| {
+            let judged = with_others(&old, (number, judged), &self.keys);
+            self.explains(number, &judged).then_some((judged.verdict, !judged.warnings.is_empty()))
+        };
+        let mut judged: Vec<(u64, (Verdict, bool), Judged)> = Vec::with_capacity(changed.len());
         let mut others = BTreeSet::new();
-        for (_, before, after) in &judged {
-            let of_old = before.key.as_deref().map(|key| self.keys.rows_of(key)).unwrap_or_default();
-            let of_new = after.key.as_deref().map(|key| keys.rows_of(key)).unwrap_or_default();
-            others.extend(of_old.into_iter().chain(of_new).filter(|row| changed.binary_search(row).is_err()));
+        let mut moved = Vec::new();
+        for some in changed.chunks(STEP) {
+            if !progress(judged.len(), changed.len()) {
+                return Ok(None);
+            }
+            for row in rows.numbered(some)? {
+                let number = row.number;
+                let (before, after) = (old.judge(row.clone()), new.judge(row));
+                if before.key != after.key {
+                    moved.extend(after.key.clone());
+                    keys.set(number, after.key.as_deref());
+                }
+                if let Some(key) = &before.key {
+                    others.extend(self.keys.rows_of(key).into_iter().filter(|row| *row != number));
+                }
+                let Some(before) = verdict_of(number, before) else { return Ok(None) };
+                judged.push((number, before, after));
+            }
         }
+        others.extend(moved.iter().flat_map(|key| keys.rows_of(key)));
+        others.retain(|row| changed.binary_search(row).is_err());
         if changed.len() + others.len() > MAX_ROWS {
             return Ok(None);
         }
-        judged.extend(rows.numbered(&Vec::from_iter(others))?.into_iter().map(judged_twice));
-        let change = |(row, before, after): (u64, Judged, Judged)| Change {
+        for row in rows.numbered(&Vec::from_iter(others))? {
+            let number = row.number;
+            let Some(before) = verdict_of(number, old.judge(row.clone())) else { return Ok(None) };
+            judged.push((number, before, new.judge(row)));
+        }
+        let change = |(row, before, after): (u64, (Verdict, bool), Judged)| Change {
             row,
-            is_own: changed.binary_search(&row).is_ok(),
-            before: with_others(&old, (row, before), &self.keys),
+            before,
             after: with_others(&new, (row, after), &keys),
+            is_own: changed.binary_search(&row).is_ok(),
         };
         let mut changes: Vec<Change> = judged.into_iter().map(change).collect();
         changes.sort_unstable_by_key(|change| change.row);
@@ -98,7 +120,7 @@ impl CheckedSheet {
     }
 
     /// Returns whether judging the row before the change finds exactly its known problems.
-    fn explains(&self, change: &Change) -> bool {
+    fn explains(&self, row: u64, before: &Judged) -> bool {
         let of = |grouping: &Grouping, problems: &[Problem]| -> Option<Vec<(u32, Option<u32>)>> {
             let place = |problem: &Problem| {
                 let cause = *grouping.numbers.get(grouping.causes.place_of(problem)?)?;
@@ -106,12 +128,12 @@ impl CheckedSheet {
             };
             problems.iter().map(place).collect()
         };
-        let errors = of(&self.errors, &change.before.problems);
-        let warnings = of(&self.warnings, &change.before.warnings);
+        let errors = of(&self.errors, &before.problems);
+        let warnings = of(&self.warnings, &before.warnings);
         let (Some(mut expected), Some(warnings)) = (errors, warnings) else { return false };
         expected.extend(warnings);
         expected.sort_unstable();
-        let known = self.of_row(change.row).filter(|(cause, _)| !self.causes[*cause].is_refusal);
+        let known = self.of_row(row).filter(|(cause, _)| !self.causes[*cause].is_refusal);
         let mut known: Vec<_> = known.map(|(cause, place)| (cause as u32, place.column)).collect();
         known.sort_unstable();
         known == expected
@@ -132,14 +154,14 @@ impl CheckedSheet {
             }
         }
         let tally = &mut self.tally;
-        for (judged, step) in [(before, -1), (after, 1)] {
-            let count = match judged.verdict {
+        for ((verdict, is_warned), step) in [(*before, -1), ((after.verdict, !after.warnings.is_empty()), 1)] {
+            let count = match verdict {
                 Verdict::Send => &mut tally.to_send,
                 Verdict::Reject => &mut tally.rejected,
                 Verdict::Skip => &mut tally.skipped,
             };
             *count = count.saturating_add_signed(step);
-            if !judged.warnings.is_empty() {
+            if is_warned {
                 tally.warned = tally.warned.saturating_add_signed(step);
             }
         }
