@@ -1,11 +1,11 @@
 //! Events of runs: who planned, sent, stopped, resolved or removed a run, from which process, and when.
 //!
-//! An event is written in the transaction of the change. Repeated changes of one process extend its last event: a worker that
-//! sends a thousand parts of a run adds one row.
+//! An event is written in the transaction of the change. Repeated changes of one process extend its last event, unless the run was stopped, set
+//! aside or continued since: a worker that sends a thousand parts of a run adds one row.
 
 use std::sync::{LazyLock, OnceLock};
 
-use sheetport_sql::{self as sql, Transaction};
+use sheetport_sql::{self as sql, Query, Row, Transaction};
 
 use super::error::{Error, corrupt};
 use super::ids::RunId;
@@ -205,26 +205,30 @@ impl<'a> NewEvent<'a> {
 
     /// Writes the event, or extends the last one of the same kind by this process.
     pub(super) async fn write(self, transaction: &mut Transaction, run: RunId, now: i64) -> Result<(), Error> {
+        transaction.run_all(self.writing(run, now)).await?;
+        Ok(())
+    }
+
+    /// Returns the statements of [`NewEvent::write`].
+    pub(super) fn writing(self, run: RunId, now: i64) -> Vec<Query<Row>> {
+        const SAME: &str = "id = (SELECT MAX(id) FROM event WHERE run = $1 AND action = $2 AND who = $3 AND process = $4 \
+                            AND process_start = $5) AND COALESCE(note, '') = COALESCE($6, '') AND COALESCE(other_run, 0) = COALESCE($7, 0) \
+                            AND NOT EXISTS (SELECT 1 FROM event AS later WHERE later.run = $1 AND later.id > event.id AND later.action <> $2 \
+                            AND later.action IN ('queued', 'resumed', 'stopped', 'set-aside'))";
         let NewEvent { action, who, count, note, other_run } = self;
         let who = who.unwrap_or(&PROCESS.user);
-        let extend = "UPDATE event SET last_at = $1, count = count + $2 WHERE id = (SELECT MAX(id) FROM event \
-                      WHERE run = $3 AND action = $4 AND who = $5 AND process = $6 AND process_start = $7) \
-                      AND COALESCE(note, '') = $8 AND COALESCE(other_run, 0) = $9";
-        let extend = sql::query(extend).bind(now).bind(count).bind(run).bind(action.name()).bind(who);
-        let extend = extend.bind(PROCESS.name.as_str()).bind(PROCESS.start);
-        let extend = extend.bind(note.unwrap_or_default()).bind(other_run.unwrap_or(0));
-        if extend.execute(&mut *transaction).await? > 0 {
-            return Ok(());
-        }
-        let insert = "INSERT INTO event (run, action, who, process, process_start, at, last_at, count, note, other_run) \
-                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-        let insert = sql::query(insert).bind(run).bind(action.name()).bind(who).bind(PROCESS.name.as_str());
-        let insert = insert.bind(PROCESS.start).bind(now).bind(now).bind(count).bind(note).bind(other_run);
-        insert.execute(&mut *transaction).await?;
+        let of_event = |text: String| {
+            let query = sql::query(text).bind(run).bind(action.name()).bind(who).bind(PROCESS.name.as_str());
+            query.bind(PROCESS.start).bind(note).bind(other_run).bind(now).bind(count)
+        };
+        let extend = of_event(format!("UPDATE event SET last_at = $8, count = count + $9 WHERE {SAME}"));
+        let insert = of_event(format!(
+            "INSERT INTO event (run, action, who, process, process_start, at, last_at, count, note, other_run) \
+             SELECT $1, $2, $3, $4, $5, $8, $8, $9, $6, $7 WHERE NOT EXISTS (SELECT 1 FROM event WHERE {SAME})"
+        ));
         let trim = "DELETE FROM event WHERE run = $1 AND action IN ('sent', 'resumed', 'worked', 'set-aside', 'stopped', 'queued') \
                     AND id <= (SELECT id FROM event WHERE run = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)";
-        sql::query(trim).bind(run).bind(KEPT).execute(transaction).await?;
-        Ok(())
+        vec![extend, insert, sql::query(trim).bind(run).bind(KEPT)]
     }
 }
 

@@ -67,7 +67,7 @@ pub use runs::{
     AllowRepeat, CHECK, CallOption, Family, LockedRun, NAME_FIELD, NamedLock, NewRun, Plan, REHEARSAL, Run, RunCommand,
     RunConnection, RunLookups, RunRate, RunSettings, SheetSelection, TextForm, UploadLock,
 };
-pub use sending::{Backlog, Doubt, InQueue, Interrupted, NextRun, SendingChanges, TakenPart};
+pub use sending::{Backlog, Begun, Doubt, InQueue, Interrupted, NextRun, SendingChanges, TakenPart};
 pub use spreadsheets::{Edit, StoredProfile};
 pub use state::{RecordState, RunState, WARNED};
 

@@ -2,6 +2,7 @@
 //! that went back to an earlier state. It does not know what was sent since, so records that must not be repeated wait until a person has
 //! confirmed it.
 
+use futures_util::future::try_join;
 use sheetport_ledger::{Ledger, LostEnd, Older, Run};
 
 use super::context::Context;
@@ -36,13 +37,16 @@ pub fn accept_older_ledger(context: &Context) -> Operation<'_, ()> {
 /// sends them. Runs that a ledger on a server had before it lost its end are sent: their records in doubt become unknown.
 pub fn refuse_older<'a>(context: &'a Context, ledger: &'a Ledger, run: &'a Run, go_on: &'a str) -> Operation<'a, ()> {
     Box::pin(async move {
-        let mut why = ledger.older().await?.as_ref().map(described);
+        // At the same time: each takes as long as a round trip.
+        let (older, mut lost) = try_join(ledger.older(), ledger.lost_end()).await?;
+        let mut why = older.as_ref().map(described);
         if let Some(older) = why.as_ref().filter(|_| context.server.is_some()) {
             // On a server, others have to know it, too.
             ledger.note_lost_end(older).await?;
+            lost = ledger.lost_end().await?;
             why = None;
         }
-        if let Some(lost) = ledger.lost_end().await? {
+        if let Some(lost) = lost {
             let is_later = lost.last_run < run.id;
             why = (is_later || context.accepts_older_ledger).then(|| went_back(&lost));
         }

@@ -8,7 +8,10 @@ use super::work::Work;
 
 /// Sets the pending records in doubt to *unknown* if they must not be repeated, before anything is sent. Requires the lock of the part.
 pub(super) async fn settle(work: &Work<'_>) -> Result<(), ledger::Error> {
-    let Work { ledger, part, .. } = *work;
+    let Work { ledger, part, kind, .. } = *work;
+    if !kind.input().must_not_repeat() {
+        return Ok(());
+    }
     let doubts = ledger.again(|| ledger.doubts(part)).await?;
     if doubts.is_empty() {
         return Ok(());

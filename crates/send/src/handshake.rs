@@ -36,7 +36,8 @@ impl<J: Journal, S: Service> Sender<'_, J, S> {
         let Some(held) = self.held_back.as_mut().filter(|held| held.next_look <= now) else { return Ok(()) };
         let waited = now.saturating_duration_since(held.since);
         held.next_look = now + (waited / 4).clamp(YIELDED_INTERVALS.0, YIELDED_INTERVALS.1);
-        let waits_for = self.task.journal.not_yielded(&self.run, held.intent).await?;
+        let keys: Vec<&str> = held.jobs.iter().filter_map(|job| job.ordering_key.identity()).collect();
+        let waits_for = self.task.journal.not_yielded(&self.run, held.intent, &keys).await?;
         let is_over = waited >= LONGEST_WAIT;
         if is_over && !waits_for.is_empty() {
             tracing::warn!(runs = ?waits_for, "older uploads have not yielded");

@@ -48,7 +48,8 @@ use sheetport_client::fetch::PROBE_PATH;
 use sheetport_client::policy::{Action, Call, decide};
 use sheetport_client::{Attempt, KeyMemory, Pace, Permits, Request, Speed};
 use sheetport_ledger::{
-    self as ledger, Claim, Intent, NewerKeys, Part, Policy, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+    self as ledger, Begun, Claim, Intent, NewerKeys, Part, Policy, RecordState, Run, RunId, RunState, SendingChanges,
+    Seq,
 };
 use sheetport_plan::sent_before::{LeftOut, Scope, claimed_meanwhile};
 use sheetport_records::RecordKind;
@@ -63,7 +64,7 @@ use exchange::{outcome, request};
 use hearing::Hearing;
 pub use interrupt::{Grace, Stage, Stopping, pass_on};
 use load::{HeldBack, Looks, looked};
-use ports::{Begun, Journal, Service};
+use ports::{Journal, Service};
 use searches::Searches;
 use slowness::Waits;
 pub use slowness::{Limit, Slowness};
@@ -156,7 +157,7 @@ async fn send_task<'a, J: Journal, S: Service>(
     let (began, began_at) = (now(), task.journal.now());
     let looks_for_newer = superseded::looks_for_newer(task.kind, task.policy);
     let remembered = task.keys.map(|keys| keys.first_attempts(began_at));
-    let Begun { run, family, interrupted, chained } =
+    let Begun { run, family, age, interrupted, chained } =
         task.journal.begin(task.part, looks_for_newer, remembered, began_at).await?;
     let (unknown, repeated) = (interrupted.unknown, interrupted.repeatable.len());
     tracing::info!(run = run.id, part = task.part.first, kind = %task.kind, unknown, repeated, "sending begins");
@@ -171,8 +172,8 @@ async fn send_task<'a, J: Journal, S: Service>(
     let mut sender = Sender {
         task,
         scope: Scope::of(&run),
-        newer: looks_for_newer.then(|| NewerKeys::since(began_at)),
-        searches: Searches::new(looks_for_newer.then(|| (began_at.saturating_sub(NEWER_OVERLAP), began))),
+        newer: looks_for_newer.then(|| NewerKeys::since(began_at, age)),
+        searches: Searches::new(looks_for_newer.then(|| (began_at.saturating_sub(NEWER_OVERLAP), began)), age),
         yielding: Vec::new(),
         held_back: None,
         chained: Chained::new(chained),

@@ -85,12 +85,10 @@ pub(super) async fn load_blocks(
         if next > part.last {
             break;
         }
-        let Some(block) = journal.record_block(run, next).await?.filter(|block| block.first <= part.last) else {
-            break;
-        };
+        let found = journal.record_block_in(run, next..=part.last).await?;
+        let Some((block, settled)) = found.filter(|(block, _)| block.first <= part.last) else { break };
         let records = block.first.max(from)..=part.last.min(block.end() - 1);
         end = Some(records.end() + 1);
-        let settled = journal.settled(run, records.clone()).await?;
         for (seq, record) in (block.first..).zip(block.records) {
             if records.contains(&seq) && !settled.contains(&seq) {
                 jobs.extend(job(run, kind, scope, seq, record)?);

@@ -1,25 +1,13 @@
 //! Interfaces to the ledger and the service for sending. Simulations replace both.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use sheetport_client::{Attempt, Client, Request};
 use sheetport_ledger::{
-    Attempts, Claim, EarlierClaim, Error, Intent, Interrupted, Ledger, NewerKeys, Part, RecordBlock, Run, RunId,
+    Attempts, Begun, Claim, EarlierClaim, Error, Intent, Ledger, NewerKeys, Part, RecordBlock, Run, RunId,
     SendingChanges, Seq,
 };
-
-/// A run at the beginning of sending.
-#[derive(Clone, Debug)]
-pub(super) struct Begun {
-    pub run: Run,
-    /// The runs connected with this run by retries.
-    pub family: Vec<RunId>,
-    /// The records left in flight by the last process.
-    pub interrupted: Interrupted,
-    /// Records that follow a record with the same key in another part. Another process may send that part.
-    pub chained: BTreeMap<Seq, Seq>,
-}
 
 /// The ledger of a run being sent. The methods are like those of [`Ledger`], but retry if the connection is lost while the lock
 /// is held.
@@ -46,6 +34,19 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
         run: RunId,
         range: RangeInclusive<Seq>,
     ) -> impl Future<Output = Result<BTreeSet<Seq>, Error>> + Send;
+
+    /// Returns what [`Journal::record_block`] does, and at least the records of the block in the range that have an outcome.
+    fn record_block_in(
+        &self,
+        run: RunId,
+        range: RangeInclusive<Seq>,
+    ) -> impl Future<Output = Result<Option<(RecordBlock, BTreeSet<Seq>)>, Error>> + Send {
+        async move {
+            let Some(block) = self.record_block(run, *range.start()).await? else { return Ok(None) };
+            let settled = self.settled(run, block.first.max(*range.start())..=block.end() - 1).await?;
+            Ok(Some((block, settled)))
+        }
+    }
 
     /// Returns the records in `seqs` that have an outcome.
     fn settled_among(&self, run: RunId, seqs: &[Seq]) -> impl Future<Output = Result<Vec<Seq>, Error>> + Send;
@@ -75,7 +76,12 @@ pub(super) trait Journal: Clone + Send + Sync + 'static {
 
     fn yield_to(&self, part: Part, intents: &[Intent]) -> impl Future<Output = Result<(), Error>> + Send;
 
-    fn not_yielded(&self, run: &Run, intent: Intent) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
+    fn not_yielded(
+        &self,
+        run: &Run,
+        intent: Intent,
+        keys: &[&str],
+    ) -> impl Future<Output = Result<Vec<RunId>, Error>> + Send;
 
     fn start(
         &self,
@@ -121,7 +127,7 @@ impl Journal for Ledger {
         remembered: Option<RangeInclusive<i64>>,
         now: i64,
     ) -> Result<Begun, Error> {
-        self.again(|| begin(self, part, yields, remembered.clone(), now)).await
+        self.again(|| self.begin_part(part, yields, remembered.clone(), now)).await
     }
 
     async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
@@ -132,6 +138,20 @@ impl Journal for Ledger {
             }
         })
         .await
+    }
+
+    async fn record_block_in(
+        &self,
+        run: RunId,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Option<(RecordBlock, BTreeSet<Seq>)>, Error> {
+        let found = self.again(|| self.block_with_settled(run, range.clone())).await?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        let Some(block) = Journal::record_block(self, run, *range.start()).await? else { return Ok(None) };
+        let settled = Journal::settled(self, run, block.first..=block.end() - 1).await?;
+        Ok(Some((block, settled)))
     }
 
     async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
@@ -174,8 +194,8 @@ impl Journal for Ledger {
         self.again(|| Ledger::yield_to(self, part, intents)).await
     }
 
-    async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
-        self.again(|| Ledger::not_yielded(self, run, intent)).await
+    async fn not_yielded(&self, run: &Run, intent: Intent, keys: &[&str]) -> Result<Vec<RunId>, Error> {
+        self.again(|| Ledger::not_yielded(self, run, intent, keys)).await
     }
 
     async fn start(
@@ -209,26 +229,6 @@ impl Journal for Ledger {
     fn holds_locks(&self) -> bool {
         Ledger::holds_locks(self)
     }
-}
-
-/// See [`Journal::begin`]. Idempotent.
-async fn begin(
-    ledger: &Ledger,
-    part: Part,
-    yields: bool,
-    remembered: Option<RangeInclusive<i64>>,
-    now: i64,
-) -> Result<Begun, Error> {
-    if yields {
-        ledger.enter_sender(part, now).await?;
-    }
-    let interrupted = ledger.settle_in_flight(part, remembered).await?;
-    // The locked run is from before the comparison with earlier runs, so it is loaded again.
-    let run = ledger.run(part.run).await?;
-    let family = ledger.family(&run).await?.runs.iter().map(|member| member.id).collect();
-    let is_whole = part == Part::whole(part.run);
-    let chained = if is_whole { BTreeMap::new() } else { ledger.chained(part).await? };
-    Ok(Begun { run, family, interrupted, chained })
 }
 
 impl Service for Client {

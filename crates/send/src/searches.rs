@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sheetport_ledger::{self as ledger, Intent, NewerKeys};
+use sheetport_ledger::{self as ledger, Intent, NewerKeys, RunId};
 use tokio::task::{JoinError, JoinSet};
 
 /// Interval between searches for newer uploads with the same keys. A newer upload waits for so long at each of its blocks, and each search
@@ -26,10 +26,10 @@ pub(super) struct Searches {
 }
 
 impl Searches {
-    /// Begins with intents after a time by the clock of the ledger, and at once. `None` for a sender that does not yield.
-    pub(super) fn new(after: Option<(i64, Instant)>) -> Searches {
+    /// Begins with intents after a time by the clock of the ledger, and at once, for a run with values of an age. `None` for a sender that does not yield.
+    pub(super) fn new(after: Option<(i64, Instant)>, age: RunId) -> Searches {
         let first = |(at, now): (i64, Instant)| Search {
-            found: NewerKeys::since(at),
+            found: NewerKeys::since(at, age),
             since: now.checked_sub(NEWER_INTERVAL).unwrap_or(now),
         };
         Searches { waiting: after.map(first), running: JoinSet::new() }

@@ -22,8 +22,7 @@ pub fn leave_out<'a>(
         if !looks_for_newer(run.about.record, Policy::from(&run.about.settings)) {
             return Ok(Vec::new());
         }
-        ledger.enter_sender(part, now).await?;
-        let newer = ledger.newer_requests(run, part).await?;
+        let newer = ledger.enter_and_find_newer(run, part, now).await?;
         let mut left_out: BTreeMap<RunId, LeftOut> = BTreeMap::new();
         let mut newer = newer.into_iter().peekable();
         while let Some((first, _)) = newer.peek().copied() {

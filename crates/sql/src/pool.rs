@@ -50,6 +50,11 @@ impl Results {
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
+
+    /// Returns the number of rows affected.
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
 }
 
 /// A pool or transaction to run statements on. Futures are boxed, so that the code of the drivers is compiled here and not once more in

@@ -134,6 +134,19 @@ impl Borrowed {
         .await
     }
 
+    /// Does the same as [`Borrowed::run_text`] for the text of a whole transaction.
+    pub(super) async fn run_whole(
+        &mut self,
+        patience: Duration,
+        text: String,
+    ) -> Result<Vec<(Vec<PgRow>, u64)>, Error> {
+        // An error leaves the transaction open.
+        self.is_open = true;
+        let results = self.run_text(patience, text).await?;
+        self.is_open = false;
+        Ok(results)
+    }
+
     /// Runs statements without parameters in one message. Returns the first row.
     pub(super) async fn raw_row(&mut self, patience: Duration, statements: String) -> Result<Option<PgRow>, Error> {
         let results = self.run_text(patience, statements).await?;

@@ -16,6 +16,12 @@ pub struct Query<T> {
     read: fn(Row) -> Result<T, Error>,
 }
 
+impl<T> Clone for Query<T> {
+    fn clone(&self) -> Query<T> {
+        Query { statement: self.statement.clone(), read: self.read }
+    }
+}
+
 /// Creates a statement. The text comes from this program; values are parameters.
 pub fn query(sql: impl Into<Cow<'static, str>>) -> Query<Row> {
     of(sql, Ok)

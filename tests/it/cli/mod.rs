@@ -152,6 +152,8 @@ mod workers_credentials;
 mod workers_operated;
 mod workers_proof;
 mod workers_readiness;
+#[cfg(unix)]
+mod workspace_roles;
 
 use std::fs;
 use std::path::{Path, PathBuf};

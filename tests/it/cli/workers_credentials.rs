@@ -89,6 +89,26 @@ async fn an_idle_worker_says_what_it_leaves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_resumes_a_run_that_was_set_aside_is_in_its_history() {
+    let Some(desk) = Desk::new(|_| late(Reply::Accept)).await else { return };
+    desk.place.write("items.csv", items(3));
+    desk.run("one", &["upload", "items.csv", "-t", "items", "--queue", "-q"], 0).await;
+    let set_aside = async || {
+        let worker = desk.on("two", &["work", "--until-idle"]).without("SHEETPORT_ACCESS_TOKEN");
+        tokio::task::spawn_blocking(move || worker.exits(2)).await.unwrap();
+    };
+    set_aside().await;
+    desk.run("one", &["resume", "1", "--queue", "-q", "--as", "Ann"], 0).await;
+    set_aside().await;
+    desk.run("one", &["resume", "1", "-q", "--as", "Ben"], 0).await;
+    let shown = desk.run("one", &["runs", "show", "1", "--json"], 0).await.json();
+    let history = shown["history"].as_array().unwrap();
+    let actions: Vec<&str> = history.iter().map(|event| event["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["planned", "queued", "set-aside", "queued", "set-aside", "resumed", "finished"], "{shown}");
+    assert_eq!((&history[3]["by"], &history[5]["by"]), (&"Ann".into(), &"Ben".into()), "{shown}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn missing_rights_in_the_database_end_a_worker() {
     let Some(mut desk) = Desk::new(|_| Reply::Accept).await else { return };
     desk.place.write("items.csv", items(20));

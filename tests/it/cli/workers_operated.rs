@@ -77,14 +77,17 @@ async fn a_worker_removes_old_runs_and_ends_when_the_tables_are_newer() {
     assert!(ended.stdout.contains("{\"event\":\"removed\",\"runs\":[1]}"), "{}", ended.stdout);
     assert_eq!(desk.server.query("ledger", "SELECT COUNT(*) FROM run"), "0");
 
-    let worker = desk.on("two", &["work"]).start();
-    until("a worker", || {
-        (desk.server.query("ledger", "SELECT COUNT(*) > 0 FROM pg_stat_activity WHERE application_name = 'sheetport'")
-            == "t")
-            .then_some(())
-    });
+    // It is in the middle of a part then, and another part waits.
+    desk.place.write("more.csv", items(100));
+    desk.run("one", &["upload", "more.csv", "-t", "items", "--queue", "-q", "--rate", "5/s"], 0).await;
+    let before = desk.service.received();
+    let worker = desk.on("two", &["work", "--at-once", "1"]).start();
+    until("some requests", || (desk.service.received() > before + 3).then_some(()));
     let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) VALUES (999, 'x', true, '', 0)";
     desk.server.query("ledger", newer);
     let ended = tokio::task::spawn_blocking(move || worker.wait()).await.unwrap();
     ended.exits(1).says(&["a newer version of sheetport"]);
+    assert_eq!(desk.service.received() - before, 64, "the first part");
+    assert_eq!(desk.server.query("ledger", "SELECT is_done FROM part ORDER BY first"), "t\nf");
+    assert_eq!(desk.server.query("ledger", "SELECT COUNT(*) FROM lease"), "0");
 }

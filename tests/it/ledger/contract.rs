@@ -433,17 +433,18 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     let (old, new) = (ledger.run(old).await.unwrap(), ledger.run(new).await.unwrap());
     let lock = ledger.lock_run(old.id).await.unwrap();
     ledger.enter_sender(Part::whole(old.id), 1).await.unwrap();
-    let mut keys = NewerKeys::since(0);
+    let mut keys = NewerKeys::since(0, old.id);
     assert!(ledger.update_newer_keys(&old, &mut keys, 1).await.unwrap().is_empty());
     ledger.store_intent(new.id, 0, 9, 5).await.unwrap();
     let intents = ledger.update_newer_keys(&old, &mut keys, 2).await.unwrap();
     assert_eq!((intents.len(), keys.get("7").map(|request| request.run), keys.get("17")), (1, Some(new.id), None));
-    assert_eq!(ledger.not_yielded(&new, intents[0]).await.unwrap(), [old.id]);
+    assert_eq!(ledger.not_yielded(&new, intents[0], &["none", "7"]).await.unwrap(), [old.id]);
+    assert!(ledger.not_yielded(&new, intents[0], &["none"]).await.unwrap().is_empty(), "it sends other keys");
     ledger.yield_to(Part::whole(old.id), &intents).await.unwrap();
-    assert!(ledger.not_yielded(&new, intents[0]).await.unwrap().is_empty());
+    assert!(ledger.not_yielded(&new, intents[0], &["7"]).await.unwrap().is_empty());
     ledger.reduce_intents(Part::whole(new.id), 0, &[4, 6], 6).await.unwrap();
     ledger.settle(new.id, &outcomes([2, 3], RecordState::Sent)).await.unwrap();
-    let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
+    let requests = ledger.enter_and_find_newer(&old, Part::whole(old.id), 6).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
     ledger.leave_sender(Part::whole(old.id)).await.unwrap();
     drop(lock);
@@ -454,7 +455,7 @@ async fn newer_uploads_are_waited_for_and_seen(place: Place) {
     ledger.begin_plan(&last, 1).await.unwrap().finish(1).await.unwrap();
     ledger.remove(new.id, None).await.unwrap();
     ledger.begin_plan(&last, 1).await.unwrap().abandon().await.unwrap();
-    let requests = ledger.newer_requests(&old, Part::whole(old.id)).await.unwrap();
+    let requests = ledger.enter_and_find_newer(&old, Part::whole(old.id), 6).await.unwrap();
     assert_eq!(requests.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [2, 3, 4, 6]);
 }
 
@@ -480,7 +481,7 @@ async fn an_older_upload_sees_what_a_newer_one_found_unchanged(place: Place) {
     let settled = ledger.settled(newer.id, 0..=29).await.unwrap();
     assert!((2..10).all(|seq| !settled.contains(&seq)) && settled.contains(&12) && settled.contains(&22));
     ledger.store_intent(older.id, 10, 19, 12).await.unwrap();
-    let mut keys = NewerKeys::since(0);
+    let mut keys = NewerKeys::since(0, older.id);
     assert!(ledger.update_newer_keys(&older, &mut keys, 13).await.unwrap().is_empty(), "nothing was declared");
     ledger.find_confirmed(&older, &mut keys, &["2", "12", "none"]).await.unwrap();
     let confirmed = ["2", "12", "22"].map(|key| keys.get(key).map(|request| (request.run, request.is_accepted)));
@@ -488,7 +489,7 @@ async fn an_older_upload_sees_what_a_newer_one_found_unchanged(place: Place) {
     // Also after the newer run was removed, and the first one was read again.
     ledger.update_accepted(KeyScope::of(&newer), None).await.unwrap();
     ledger.remove(newer.id, Some(20)).await.unwrap();
-    let requests = ledger.newer_requests(&older, Part::whole(older.id)).await.unwrap();
+    let requests = ledger.enter_and_find_newer(&older, Part::whole(older.id), 21).await.unwrap();
     let seqs: Vec<Seq> = requests.iter().map(|(seq, _)| *seq).collect();
     assert_eq!(seqs, (12..20).chain(22..30).collect::<Vec<_>>());
 }
@@ -614,6 +615,15 @@ async fn who_did_what_is_kept_and_bounded(place: Place) {
     assert_eq!((history[4].who.as_str(), history[4].at, history[4].until), ("anna", 5_002, 5_003));
     let machine = history[0].process.clone();
     assert!(machine.ends_with(&format!(":{}", std::process::id())) && history.iter().all(|it| it.process == machine));
+
+    // What a process does again after somebody has gone on is told again.
+    for at in [6_100, 6_200] {
+        ledger.note_set_aside(run, "no tokens", at).await.unwrap();
+    }
+    ledger.note_sending(run, 6_300).await.unwrap();
+    ledger.note_set_aside(run, "no tokens", 6_400).await.unwrap();
+    let aside = (Action::SetAside, 0);
+    assert_eq!(deeds(run).await[expected.len()..], [aside, (Action::Resumed, 0), aside]);
 
     // A retry is in the history of the run that it retries.
     let again = NewRun { retry_of: Some(run), ..about() };

@@ -80,6 +80,7 @@ impl Permits {
         let permit = match state.due.front().copied() {
             Some(due) if due <= now + lead => {
                 state.due.pop_front();
+                state.needed = state.needed.map(|needed| needed.saturating_sub(1));
                 Ok(due.max(now))
             }
             Some(due) => Err(due.checked_sub(lead).unwrap_or(due)),
@@ -224,6 +225,9 @@ mod tests {
         // For 50 ms and an answer of half a second at 10 per second, and a tenth before.
         assert_eq!((permits.most(1), permits.most(8)), (7, 8));
         permits.need(Some(4));
+        assert_eq!(permits.most(8), 3);
+        // The one that is taken need not be taken again.
+        assert_eq!(permits.take(now + TENTH, TENTH), Ok(now + 2 * TENTH));
         assert_eq!(permits.most(8), 3);
     }
 

@@ -33,7 +33,7 @@ pub use health::LedgerHealth;
 use lasting::is_lasting;
 pub use left::{Left, Obstacle, Unsent};
 use part::Ended;
-use set_aside::{Scope, SetAside, Turn};
+use set_aside::{Scope, SetAside, Turn, digest_of};
 use stop::Stop;
 
 /// Interval of looking for queued runs.
@@ -158,6 +158,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether clients of both contexts have the same tokens and connections.
+fn is_same_access(one: &Context, other: &Context) -> bool {
+    let of = |context: &Context| (context.profile.clone(), digest_of(&context.credentials), context.connection.clone());
+    one.withheld.is_none() && other.withheld.is_none() && of(one) == of(other)
+}
+
 fn scope_of(run: &Run) -> Scope {
     (run.about.base_url.clone(), run.about.workspace.clone())
 }
@@ -165,12 +171,21 @@ fn scope_of(run: &Run) -> Scope {
 /// Sends parts one after another, with a separate connection to the ledger and separate leases.
 struct Slot {
     ledger: Ledger,
-    /// The client for the run of the last part.
-    client: Option<(RunId, Context, Arc<Client>)>,
+    /// What the last part was sent with.
+    last: Option<Access>,
     /// When the version of the tables was last looked at.
     looked_at: Option<Instant>,
     /// The limit of the speed of a run, as last told.
     told: Option<(RunId, Limit)>,
+}
+
+/// What the parts of a run are sent with.
+struct Access {
+    run: RunId,
+    context: Context,
+    client: Arc<Client>,
+    /// The address and the concurrency of the client.
+    made_for: (String, u16),
 }
 
 impl Worker<'_> {
@@ -180,14 +195,14 @@ impl Worker<'_> {
     }
 
     async fn run_slot(&self, ledger: Ledger) {
-        let mut slot = Some(Slot { ledger, client: None, looked_at: None, told: None });
+        let mut slot = Some(Slot { ledger, last: None, looked_at: None, told: None });
         let mut pause = BACKOFF.0;
         while !self.stop.is_set() {
             let did = match &mut slot {
                 Some(slot) => self.send_a_part(slot).await,
                 None => match self.context.ledger().await {
                     Ok(ledger) => {
-                        slot = Some(Slot { ledger, client: None, looked_at: None, told: None });
+                        slot = Some(Slot { ledger, last: None, looked_at: None, told: None });
                         (self.observer)(WorkEvent::Ready);
                         continue;
                     }
@@ -241,17 +256,17 @@ impl Worker<'_> {
                     continue;
                 }
             }
-            if slot.client.as_ref().is_none_or(|(run, ..)| *run != id) {
-                let run = slot.ledger.run(id).await?;
-                match self.client_for(&run) {
-                    Ok((context, client)) => slot.client = Some((id, context, client)),
+            if slot.last.as_ref().is_none_or(|last| last.run != id) {
+                let run = slot.ledger.run_to_take(id).await?;
+                match self.access_to(&run, slot.last.as_ref()) {
+                    Ok(access) => slot.last = Some(access),
                     Err(obstacle) => {
                         self.set_aside(&slot.ledger, &run, obstacle).await?;
                         continue;
                     }
                 }
             }
-            let Some((_, context, client)) = &slot.client else { continue };
+            let Some(Access { context, client, .. }) = &slot.last else { continue };
             let Some(taken) = slot.ledger.take_part(id, slot.ledger.now()).await? else { continue };
             (self.observer)(WorkEvent::Taken { run: &taken.run, part: taken.part });
             let held_back = || lock(&self.set_aside).held_back(Instant::now());
@@ -267,7 +282,7 @@ impl Worker<'_> {
                 Ended::Done => lock(&self.set_aside).remove(id),
                 Ended::Later(obstacle) => {
                     // The next attempt may use a new token.
-                    slot.client = None;
+                    slot.last = None;
                     self.set_aside(&slot.ledger, &slot.ledger.run(id).await?, obstacle).await?;
                     // Else the run would not be among those with a free part, and an idle worker would not report it.
                     slot.ledger.parts_given_back().await;
@@ -281,20 +296,25 @@ impl Worker<'_> {
         Ok(false)
     }
 
-    /// Returns the context and the client for sending a run.
+    /// Returns what a run is sent with. The client of the last run serves for another with the same tokens: making one takes longer than sending
+    /// a few records.
     ///
     /// # Errors
     /// If this worker has no token for the workspace of the run.
-    fn client_for(&self, run: &Run) -> Result<(Context, Arc<Client>), Obstacle> {
+    fn access_to(&self, run: &Run, last: Option<&Access>) -> Result<Access, Obstacle> {
         let context = self.context_of(run).map_err(Obstacle::Error)?;
         let (planned, here) = (&run.about.workspace, context.workspace());
         if let Some(folder) = self.working.tokens.as_ref().filter(|_| context.credentials.is_empty()) {
             return Err(Obstacle::NoTokens { planned: planned.clone(), folder: folder.path().to_owned() });
         }
-        let client = context.writing_client(&run.about.base_url, run.about.settings.concurrency);
+        let made_for = (run.about.base_url.clone(), run.about.settings.concurrency);
+        let client = match last.filter(|last| last.made_for == made_for && is_same_access(&last.context, &context)) {
+            Some(last) => Ok(Arc::clone(&last.client)),
+            None => context.writing_client(&made_for.0, made_for.1),
+        };
         let client = client.map_err(Obstacle::Error)?;
         if *planned == here {
-            return Ok((context, client));
+            return Ok(Access { run: run.id, context, client, made_for });
         }
         Err(match here.is_empty() {
             true => Obstacle::Error(Error::invalid(

@@ -158,7 +158,7 @@ impl SetAside {
     }
 }
 
-fn digest_of(tokens: &Credentials) -> [u8; 32] {
+pub(super) fn digest_of(tokens: &Credentials) -> [u8; 32] {
     let secrets = [&tokens.access, &tokens.refresh].map(|token| token.as_ref().map_or("", ExposeSecret::expose_secret));
     digest::of_parts(secrets.map(str::as_bytes))
 }

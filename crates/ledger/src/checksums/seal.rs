@@ -33,9 +33,10 @@ pub(crate) fn checksum(sealed: &str) -> i64 {
 
 /// Stores the checksum of the row of a run after a change.
 pub(crate) async fn seal(transaction: &mut Transaction, run: RunId) -> Result<(), Error> {
-    let Some((sealed, _)) = sealed(transaction, run).await? else { return Ok(()) };
-    let query = sql::query("UPDATE run SET checksum = $2 WHERE id = $1").bind(run).bind(checksum(&sealed));
-    query.execute(transaction).await?;
+    let row = selecting(transaction.dialect(), run).fetch_optional(&mut *transaction).await?;
+    if let Some(row) = row {
+        sealing(run, &row)?.execute(transaction).await?;
+    }
     Ok(())
 }
 
@@ -45,16 +46,28 @@ pub(crate) async fn seal(transaction: &mut Transaction, run: RunId) -> Result<()
 /// # Errors
 /// [`Error::Damaged`] if the row was altered.
 pub(crate) async fn change(transaction: &mut Transaction, run: RunId, update: Query<Row>) -> Result<bool, Error> {
-    if let Some((sealed, stored)) = sealed(transaction, run).await?
-        && checksum(&sealed) != stored
-    {
-        return Err(altered(run));
+    if let Some(row) = selecting(transaction.dialect(), run).fetch_optional(&mut *transaction).await? {
+        refuse_altered(run, &row)?;
     }
-    let changed = update.execute(&mut *transaction).await? > 0;
-    if changed {
-        seal(transaction, run).await?;
+    let sealing = changing(transaction, run, update).await?;
+    let changed = sealing.is_some();
+    if let Some(seal) = sealing {
+        seal.execute(transaction).await?;
     }
     Ok(changed)
+}
+
+/// Changes the row of a run by an UPDATE after [`refuse_altered`]. Returns the statement that seals the row, `None` if it was not changed.
+pub(crate) async fn changing(
+    transaction: &mut Transaction,
+    run: RunId,
+    update: Query<Row>,
+) -> Result<Option<Query<Row>>, Error> {
+    let select = selecting(transaction.dialect(), run);
+    let results = transaction.run_all(vec![update, select]).await?;
+    let is_changed = results.first().is_some_and(|updated| updated.changed() > 0);
+    let row = results.get(1).and_then(|sealed| sealed.rows().first());
+    row.filter(|_| is_changed).map(|row| sealing(run, row)).transpose()
 }
 
 /// Does the same as [`change`], and writes an event if the row was changed.
@@ -100,12 +113,23 @@ impl Ledger {
     }
 }
 
-async fn sealed(transaction: &mut Transaction, run: RunId) -> Result<Option<(String, i64)>, Error> {
-    let dialect = transaction.dialect();
+/// Returns the query for [`refuse_altered`], which locks the row.
+pub(crate) fn selecting(dialect: Dialect, run: RunId) -> Query<Row> {
     let (columns, end) = (sealed_columns(dialect), dialect.for_update());
-    let query = format!("SELECT {columns}, checksum FROM run WHERE id = $1{end}");
-    let row = sql::query(query).bind(run).fetch_optional(transaction).await?;
-    row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+    sql::query(format!("SELECT {columns}, checksum FROM run WHERE id = $1{end}")).bind(run)
+}
+
+/// # Errors
+/// [`Error::Damaged`] if a row of [`selecting`] was altered.
+pub(crate) fn refuse_altered(run: RunId, row: &Row) -> Result<(), Error> {
+    let (sealed, stored): (String, i64) = (row.try_get(0)?, row.try_get(1)?);
+    if checksum(&sealed) == stored { Ok(()) } else { Err(altered(run)) }
+}
+
+/// Returns the statement that stores the checksum of a row of [`selecting`].
+fn sealing(run: RunId, row: &Row) -> Result<Query<Row>, Error> {
+    let sealed: String = row.try_get(0)?;
+    Ok(sql::query("UPDATE run SET checksum = $2 WHERE id = $1").bind(run).bind(checksum(&sealed)))
 }
 
 #[cfg(test)]

@@ -132,7 +132,12 @@ async fn load_with(on: impl Executor, run: RunId, end: &str) -> Result<Totals, E
     of_row(run, row.as_ref())
 }
 
-/// Returns the query for the totals of a run, which locks them. [`of_row`] reads its row.
+/// Returns the query for the totals of a run. [`of_row`] reads its row.
+pub(crate) fn loading(run: RunId) -> Query<Row> {
+    load_query(run, "")
+}
+
+/// Does the same as [`loading`], and locks them.
 pub(crate) fn locking(dialect: Dialect, run: RunId) -> Query<Row> {
     load_query(run, dialect.for_update())
 }

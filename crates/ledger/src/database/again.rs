@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use sheetport_sql::{Query, Row, Transaction};
+use sheetport_sql::{Query, Results, Row, Transaction};
 
 use super::super::error::Error;
-use super::super::locks::Checked;
+use super::super::locks::{Checked, is_broken};
 use super::ledger::Ledger;
 
 /// Shortest and longest pause before another attempt.
@@ -30,6 +30,8 @@ pub struct Attempts {
 pub(crate) struct Write {
     number: i64,
     attempts: Attempts,
+    /// Whether an earlier attempt may have been committed.
+    is_repeated: bool,
 }
 
 impl Default for Attempts {
@@ -75,28 +77,68 @@ impl Ledger {
 
     /// Returns the number of a new transaction of sending.
     pub(crate) fn new_write(&self) -> Write {
-        Write { number: self.leases.next_write(), attempts: Attempts::default() }
+        Write { number: self.leases.next_write(), attempts: Attempts::default(), is_repeated: false }
     }
 
-    /// Begins a sending transaction. Returns `None` if an earlier attempt was committed.
+    /// Begins a sending transaction with these statements, and returns it with their results. Returns `None` if an earlier attempt was committed.
     ///
     /// # Errors
     /// [`Error::LockLost`] if another process has taken over a run that this process had locked, and [`Error::WentBack`] if the database
     /// lacks what this process has written under its locks.
-    pub(crate) async fn begin_write(&self, write: &Write) -> Result<Option<Transaction>, Error> {
+    pub(crate) async fn begin_write(
+        &self,
+        write: &Write,
+        statements: Vec<Query<Row>>,
+    ) -> Result<Option<(Transaction, Vec<Results>)>, Error> {
         loop {
             let mut transaction = self.begin_writing().await?;
             transaction.set_patience(ANSWER);
-            let checked = self.leases.check_write(&mut transaction, write.number).await?;
-            if checked == Checked::Held {
-                return Ok(Some(transaction));
+            let marking = self.leases.marking(write.number);
+            // Repeated, the statements would fail if an earlier attempt was committed.
+            let together = if write.is_repeated { Vec::new() } else { statements.clone() };
+            let (row, results) = transaction.run_all_after(marking, together).await.map_err(lost_lock)?;
+            match self.leases.checked_write(row, write.number)? {
+                Checked::Held if write.is_repeated => {
+                    let results = transaction.run_all(statements).await?;
+                    return Ok(Some((transaction, results)));
+                }
+                Checked::Held => return Ok(Some((transaction, results))),
+                Checked::Written => {
+                    transaction.rollback().await?;
+                    return Ok(None);
+                }
+                Checked::Moved => {
+                    transaction.rollback().await?;
+                    self.settle_in().await?;
+                }
             }
-            transaction.rollback().await?;
-            if checked == Checked::Written {
-                return Ok(None);
-            }
-            self.settle_in().await?;
         }
+    }
+
+    /// Runs `writes` in a transaction under the leases of this process, and `reads` after its commit, on a server by one message. Returns the
+    /// results of all of them. Durable on return.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::begin`].
+    pub(crate) async fn write_and_read(
+        &self,
+        writes: Vec<Query<Row>>,
+        reads: Vec<Query<Row>>,
+    ) -> Result<Vec<Results>, Error> {
+        if let Some(fence) = self.leases.fence() {
+            match self.writer.commit_all(fence, writes.clone(), reads.clone()).await {
+                Ok(Some(results)) => return Ok(results),
+                // The longer way tells why.
+                Err(error) if is_broken(&error) => {}
+                Err(error) => return Err(error.into()),
+                Ok(None) => {}
+            }
+        }
+        let mut transaction = self.begin().await?;
+        let mut results = transaction.run_all(writes).await?;
+        transaction.commit().await?;
+        results.extend(self.reader.run_all(reads).await?);
+        Ok(results)
     }
 
     /// Runs the last statements of a transaction of [`Ledger::begin_write`], and commits it.
@@ -113,6 +155,11 @@ impl Ledger {
 
     /// Waits until a transaction of sending may be tried again, as [`Ledger::before_next_attempt`].
     pub(crate) async fn before_next_write(&self, error: Error, write: &mut Write) -> Result<(), Error> {
+        write.is_repeated = true;
         self.before_next_attempt(error, &mut write.attempts).await
     }
+}
+
+fn lost_lock(error: sqlx::Error) -> Error {
+    if is_broken(&error) { Error::LockLost } else { error.into() }
 }

@@ -4,12 +4,17 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sheetport_sql as sql;
+use sheetport_sql::{self as sql, Row};
 
 use super::super::error::Error;
 use super::ledger::Ledger;
 use super::mark::{Mark, Older, Reach, read, write};
 use super::went_back::accept;
+
+const ORIGIN: &str = "SELECT id FROM origin";
+/// Selects how far the ledger was written. Runs that were removed have left an event.
+const REACH: &str = "SELECT (SELECT COALESCE(MAX(id), 0) FROM run), \
+                     (SELECT COALESCE(MAX(run), 0) FROM event), (SELECT COALESCE(MAX(id), 0) FROM claim)";
 
 impl Ledger {
     /// Returns the ledger, whose marks are kept in `folder` from now on.
@@ -51,10 +56,14 @@ impl Ledger {
 
     /// Returns what this ledger lacks of what this machine has written. `None` for a ledger that lacks nothing, or is not known here.
     pub async fn older(&self) -> Result<Option<Older>, Error> {
-        let (Some(mark), Some(origin)) = (&self.mark, self.origin().await?) else { return Ok(None) };
+        let Some(mark) = &self.mark else { return Ok(None) };
+        let results = self.reader.run_all(vec![sql::query(ORIGIN), sql::query(REACH)]).await?;
+        let row = |nth: usize| results.get(nth).and_then(|result| result.rows().first());
+        let (Some(origin), Some(found)) = (row(0), row(1)) else { return Ok(None) };
+        let Some(origin) = name_of(origin.try_get(0)?) else { return Ok(None) };
         let text = std::fs::read_to_string(mark.path(&origin));
         let Some(written) = text.ok().and_then(|text| Reach::of_text(&text)) else { return Ok(None) };
-        let found = self.reach().await?;
+        let found = reach_of(found)?;
         Ok((found.or_further(written) != found).then_some(Older { written, found }))
     }
 
@@ -73,18 +82,24 @@ impl Ledger {
     }
 
     async fn origin(&self) -> Result<Option<String>, Error> {
-        let origin: Option<String> = sql::query_scalar("SELECT id FROM origin").fetch_optional(&self.reader).await?;
-        // The name of a file.
-        Ok(origin.filter(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric())))
+        let origin: Option<String> = sql::query_scalar(ORIGIN).fetch_optional(&self.reader).await?;
+        Ok(origin.and_then(name_of))
     }
 
-    /// Returns how far the ledger was written. Runs that were removed have left an event.
+    /// Returns how far the ledger was written.
     async fn reach(&self) -> Result<Reach, Error> {
-        let query = "SELECT (SELECT COALESCE(MAX(id), 0) FROM run), \
-                     (SELECT COALESCE(MAX(run), 0) FROM event), (SELECT COALESCE(MAX(id), 0) FROM claim)";
-        let (run, removed, claim): (i64, i64, i64) = sql::query_as(query).fetch_one(&self.reader).await?;
-        Ok(Reach { run: run.max(removed), claim })
+        reach_of(&sql::query(REACH).fetch_one(&self.reader).await?)
     }
+}
+
+/// Returns the name of a file for a ledger.
+fn name_of(origin: String) -> Option<String> {
+    Some(origin).filter(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+fn reach_of(row: &Row) -> Result<Reach, Error> {
+    let (run, removed, claim): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+    Ok(Reach { run: run.max(removed), claim })
 }
 
 #[cfg(test)]

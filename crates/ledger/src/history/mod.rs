@@ -5,6 +5,7 @@ pub(super) mod accepted;
 mod claims;
 mod decide;
 mod handshake;
+mod identities;
 mod known;
 mod last_bodies;
 mod newer;
@@ -17,4 +18,6 @@ pub(super) use claims::{
 };
 pub use decide::{Decision, Fact, Known, Policy, decide};
 pub use handshake::Intent;
+pub(super) use handshake::entering;
+pub(super) use identities::AGE;
 pub use newer::{NewerKeys, OtherRequest};

@@ -10,23 +10,31 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use sheetport_findings::Code;
 use sheetport_records::RecordKind;
-use sheetport_sql as sql;
+use sheetport_sql::{self as sql, Query, Row};
 
 use super::super::database::Ledger;
 use super::super::error::Error;
 use super::super::ids::{Part, RunId, Seq};
-use super::super::records::{Disposition, Outcome, PlannedRecord, Problem, RecordBlock};
-use super::super::runs::Run;
-use super::super::state::{RecordState, RunState};
+use super::super::records::{Outcome, Problem};
+use super::super::runs::{Run, with_root};
+use super::super::state::RecordState;
 use super::accepted::{KeyScope, hash, scope};
 use super::decide::{Fact, Policy, decide};
-use super::handshake::Intent;
+use super::handshake::{Intent, entering};
+use super::identities::{AGE, sent_keys};
 use super::known::{Begun, Effect, LastRequest};
 
 /// Blocks loaded together.
 const BLOCKS: u32 = 16;
 /// Overlap between two searches for intents, in milliseconds: other processes may have slower clocks.
 const OVERLAP: i64 = 60_000;
+
+/// Selects the first run of the family of the run $1, how many runs with their plan have come since, the newest of all, and the newest with an
+/// event: of a run that was removed, an event stays.
+const PRUNED: &str = with_root!(
+    " SELECT root.id, COALESCE(CAST(SUM(run.has_plan) AS BIGINT), 0), COALESCE(MAX(run.id), 0), \
+     (SELECT COALESCE(MAX(run), 0) FROM event) FROM root LEFT JOIN run ON run.id > root.id GROUP BY root.id"
+);
 
 /// A request of another upload for the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +59,7 @@ pub(super) struct FoundRequest {
 pub struct NewerKeys {
     since: i64,
     /// Age of the values of the run being sent.
-    age: Option<RunId>,
+    age: RunId,
     seen: HashSet<Intent>,
     /// By hash of the key.
     keys: HashMap<i64, OtherRequest>,
@@ -89,9 +97,9 @@ impl Outcome {
 }
 
 impl NewerKeys {
-    /// Finds the keys of requests begun after `since`.
-    pub fn since(since: i64) -> NewerKeys {
-        NewerKeys { since, age: None, seen: HashSet::new(), keys: HashMap::new() }
+    /// Finds the keys of requests begun after `since`, for a run with values of this age.
+    pub fn since(since: i64, age: RunId) -> NewerKeys {
+        NewerKeys { since, age, seen: HashSet::new(), keys: HashMap::new() }
     }
 
     /// Returns the start of the next search for intents, and moves the start on.
@@ -116,18 +124,26 @@ impl NewerKeys {
 }
 
 impl Ledger {
-    /// Returns the pending records of a part of `run` that newer uploads have or may have sent, in order. Compares idempotent
-    /// requests only; non-idempotent requests have claims.
-    pub async fn newer_requests(&self, run: &Run, part: Part) -> Result<Vec<(Seq, OtherRequest)>, Error> {
-        if !run.about.record.input().may_be_repeated() {
-            return Ok(Vec::new());
-        }
-        let ages = self.ages(KeyScope::of(run)).await?;
+    /// Registers a part of `run` as a sender, as [`Ledger::enter_sender`] does, and returns its pending records that newer uploads have or may have
+    /// sent, in order. Compares idempotent requests only; non-idempotent requests have claims.
+    pub async fn enter_and_find_newer(
+        &self,
+        run: &Run,
+        part: Part,
+        now: i64,
+    ) -> Result<Vec<(Seq, OtherRequest)>, Error> {
+        let reads = vec![selecting_ages(KeyScope::of(run)), sql::query(PRUNED).bind(run.id)];
+        let results = self.write_and_read(entering(part, now), reads).await?;
+        let [.., ages, pruned] = results.as_slice() else { return Err(sqlx::Error::RowNotFound.into()) };
+        let ages = ages_of(ages.rows())?;
         let age = age_of(&ages, run.id);
         let mut newer: Vec<(RunId, RunId)> =
             ages.iter().filter(|(_, it)| it.is_sent && it.age > age).map(|(id, it)| (it.age, *id)).collect();
         newer.sort_unstable_by(|one, other| other.cmp(one));
-        let may_be_pruned = self.has_pruned_runs(age).await?;
+        let pruned = pruned.rows().first().ok_or(sqlx::Error::RowNotFound)?;
+        let (since, count): (RunId, i64) = (pruned.try_get(0)?, pruned.try_get(1)?);
+        let last = pruned.try_get::<RunId, _>(2)?.max(pruned.try_get(3)?);
+        let may_be_pruned = last > since && count < last - since;
         if newer.is_empty() && !may_be_pruned {
             return Ok(Vec::new());
         }
@@ -152,7 +168,7 @@ impl Ledger {
     /// An intent is a range, and can have records that its run has left out, such as those that were not approved. They do not count: their
     /// outcome is final, and no request was made.
     pub async fn update_newer_keys(&self, run: &Run, keys: &mut NewerKeys, now: i64) -> Result<Vec<Intent>, Error> {
-        let age = self.age_for(run, keys).await?;
+        let age = keys.age;
         let query = "SELECT intent.run, intent.first, intent.last, intent.at, \
                      COALESCE((SELECT total.skipped + total.rejected + CASE WHEN run.fill_blank IS NULL THEN 0 ELSE total.unchanged END \
                      FROM total WHERE total.run = run.id), 0) \
@@ -202,7 +218,7 @@ impl Ledger {
     /// Adds those of `keys` whose value in the service is the one of an upload newer than `run` that sends nothing for them, because
     /// the service has the value.
     pub async fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error> {
-        let age = self.age_for(run, newer).await?;
+        let age = newer.age;
         let known = self.known(scope(run), age, keys.iter().map(|key| hash(&[key]))).await?;
         newer.keys.extend(known.iter().map(|(key, last)| (*key, OtherRequest::from(last))));
         Ok(())
@@ -222,32 +238,7 @@ impl Ledger {
 
     /// Returns the runs with the same service, workspace and kind.
     pub(super) async fn ages(&self, scope: KeyScope<'_>) -> Result<HashMap<RunId, Age>, Error> {
-        let query =
-            "SELECT id, retry_of, state FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 ORDER BY id";
-        let rows: Vec<(RunId, Option<RunId>, String)> = sql::query_as(query)
-            .bind(scope.base_url)
-            .bind(scope.workspace)
-            .bind(scope.record.name())
-            .fetch_all(&self.reader)
-            .await?;
-        let mut ages = HashMap::with_capacity(rows.len());
-        for (id, retry_of, state) in rows {
-            let age = retry_of.map_or(id, |retried| age_of(&ages, retried));
-            let is_sent =
-                [RunState::Planned, RunState::Queued, RunState::Finished].iter().any(|sent| sent.name() == state);
-            ages.insert(id, Age { age, is_sent });
-        }
-        Ok(ages)
-    }
-
-    /// Whether runs after `age` were removed, wholly or except for their row.
-    async fn has_pruned_runs(&self, age: RunId) -> Result<bool, Error> {
-        // Of the newest run, if it was removed, an event stays.
-        let query = "SELECT COALESCE(CAST(SUM(has_plan) AS BIGINT), 0), COALESCE(MAX(id), 0), \
-                     (SELECT COALESCE(MAX(run), 0) FROM event) FROM run WHERE id > $1";
-        let (count, last, noted): (i64, RunId, RunId) = sql::query_as(query).bind(age).fetch_one(&self.reader).await?;
-        let last = last.max(noted);
-        Ok(last > age && count < last - age)
+        ages_of(&selecting_ages(scope).fetch_all(&self.reader).await?)
     }
 
     /// Returns the hashes of the keys of pending records, sorted. A million need 16 MB.
@@ -344,18 +335,30 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the age of the values of `run`, for which `keys` are found. Looked up once.
-    async fn age_for(&self, run: &Run, keys: &mut NewerKeys) -> Result<RunId, Error> {
-        Ok(match keys.age {
-            Some(age) => age,
-            None => *keys.age.insert(self.age(run).await?),
-        })
-    }
-
     /// Returns the age of a run's values: the number of the first run of its family.
     pub(super) async fn age(&self, run: &Run) -> Result<RunId, Error> {
-        Ok(age_of(&self.ages(KeyScope::of(run)).await?, run.id))
+        let age: Option<RunId> = sql::query_scalar(AGE).bind(run.id).fetch_one(&self.reader).await?;
+        Ok(age.unwrap_or(run.id))
     }
+}
+
+fn selecting_ages(scope: KeyScope<'_>) -> Query<Row> {
+    let query = "SELECT id, retry_of, CAST(CASE WHEN state IN ('planned', 'queued', 'finished') \
+                 AND (EXISTS (SELECT 1 FROM intent WHERE intent.run = run.id) \
+                 OR EXISTS (SELECT 1 FROM outcome WHERE outcome.run = run.id)) THEN 1 ELSE 0 END AS BIGINT) \
+                 FROM run WHERE base_url = $1 AND workspace = $2 AND record = $3 ORDER BY id";
+    sql::query(query).bind(scope.base_url).bind(scope.workspace).bind(scope.record.name())
+}
+
+/// Returns the ages in the rows of [`selecting_ages`].
+fn ages_of(rows: &[Row]) -> Result<HashMap<RunId, Age>, Error> {
+    let mut ages = HashMap::with_capacity(rows.len());
+    for row in rows {
+        let (id, retry_of, is_sent): (RunId, Option<RunId>, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let age = retry_of.map_or(id, |retried| age_of(&ages, retried));
+        ages.insert(id, Age { age, is_sent: is_sent != 0 });
+    }
+    Ok(ages)
 }
 
 /// The age of the values of a run.
@@ -363,24 +366,12 @@ impl Ledger {
 pub(super) struct Age {
     /// The number of the first run of the family. The first run may have been pruned.
     pub(super) age: RunId,
-    /// Whether some records of the run may have been sent.
+    /// Whether some records of the run may have been sent. A thousand queued runs of which nothing was begun need not be looked through.
     pub(super) is_sent: bool,
 }
 
 fn age_of(ages: &HashMap<RunId, Age>, run: RunId) -> RunId {
     ages.get(&run).map_or(run, |it| it.age)
-}
-
-/// Iterates over the identities of the records of idempotent requests.
-fn sent_keys(block: &RecordBlock<()>, kind: RecordKind) -> impl Iterator<Item = (Seq, &str)> {
-    let is_repeatable = move |record: &PlannedRecord<()>| {
-        let call = kind.input().call(record.target.is_some());
-        call.is_some_and(|call| call.repeatable) && matches!(record.disposition, Disposition::Send(()))
-    };
-    block
-        .numbered()
-        .filter(move |(_, record)| is_repeatable(record))
-        .filter_map(|(seq, record)| Some((seq, record.identity()?)))
 }
 
 /// Returns the records with a key hash.

@@ -38,6 +38,8 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// Maximum idle time within a transaction, enforced by the server: a process suspended inside a transaction would otherwise keep
 /// its leases for ever.
 const IDLE: Duration = Duration::from_secs(5);
+/// How PostgreSQL says that a number was divided by zero.
+const DIVISION_BY_ZERO: &str = "22012";
 /// Maximum time for releasing a lease. An unreleased lease expires.
 const RELEASE: Duration = Duration::from_secs(3);
 
@@ -57,6 +59,10 @@ pub(crate) struct Leases {
     sending: Arc<AtomicI64>,
     /// Where the database is.
     places: Places,
+    /// What the last transaction that looked around saw of it.
+    seen: Arc<Mutex<Option<Seen>>>,
+    /// The run of the last part, with the identity of its upload.
+    identity: Arc<Mutex<Option<(RunId, String)>>>,
     /// Receive the end of a thread that releases a part.
     releasing: Arc<Mutex<Vec<Receiver<()>>>>,
 }
@@ -128,7 +134,7 @@ impl Leases {
             until()
         );
         let mut transaction = pool.begin().await?;
-        self.look_around(&mut transaction, columns).await?;
+        self.look_around(transaction.raw_row(format!("SELECT {columns}")).await?.as_ref())?;
         let taken = sql::query_scalar(take).bind(identity).bind(process_name());
         let taken: Option<i64> = taken.fetch_optional(&mut transaction).await?;
         let Some(epoch) = taken else {
@@ -161,34 +167,32 @@ impl Leases {
              VALUES ($1, $2, nextval('lease_epoch'), {}, TRUE) \
              ON CONFLICT (identity) DO UPDATE SET holder = excluded.holder, epoch = excluded.epoch, \
              until = GREATEST(lease.until, excluded.until), is_shared = TRUE \
-             WHERE lease.is_shared OR lease.until <= clock_timestamp() RETURNING epoch",
+             WHERE lease.is_shared OR lease.until <= clock_timestamp()",
             until()
         );
-        let mut transaction = pool.begin().await?;
-        self.look_around(&mut transaction, columns).await?;
-        let joined = sql::query_scalar(join).bind(identity).bind(process_name());
-        let joined: Option<i64> = joined.fetch_optional(&mut transaction).await?;
-        let Some(epoch) = joined else {
-            transaction.rollback().await?;
-            return Ok(None);
-        };
+        let join = sql::query(join).bind(identity).bind(process_name());
+        // The row has the number that was drawn just now only if the lease could be joined.
         let take = format!(
-            "UPDATE part SET identity = $1, holder = $2, epoch = $3, until = {}, last_write = 0, \
-             taken_at = COALESCE(taken_at, $5) WHERE run = $4 AND first = \
-             (SELECT first FROM part WHERE run = $4 AND NOT is_done AND until <= clock_timestamp() \
-             AND EXISTS (SELECT 1 FROM run WHERE id = $4 AND state = 'queued') \
-             ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING first, last",
+            "UPDATE part SET identity = $1, holder = $2, epoch = currval('lease_epoch'), until = {}, last_write = 0, \
+             taken_at = COALESCE(taken_at, $4) WHERE run = $3 AND first = \
+             (SELECT first FROM part WHERE run = $3 AND NOT is_done AND until <= clock_timestamp() \
+             AND EXISTS (SELECT 1 FROM run WHERE id = $3 AND state = 'queued') \
+             AND EXISTS (SELECT 1 FROM lease WHERE identity = $1 AND epoch = currval('lease_epoch')) \
+             ORDER BY first LIMIT 1 FOR UPDATE SKIP LOCKED) RETURNING first, last, epoch",
             until()
         );
-        let taken = sql::query_as(take).bind(identity).bind(process_name()).bind(epoch).bind(run).bind(now);
-        let taken: Option<(Seq, Seq)> = taken.fetch_optional(&mut transaction).await?;
-        let Some((first, last)) = taken else {
+        let take = sql::query(take).bind(identity).bind(process_name()).bind(run).bind(now);
+        let mut transaction = pool.begin().await?;
+        let (place, results) = transaction.run_all_after(format!("SELECT {columns}"), vec![join, take]).await?;
+        let found = self.look_around(place.as_ref()).map(|()| results.get(1).and_then(|taken| taken.rows().first()));
+        let Ok(Some(row)) = found else {
             transaction.rollback().await?;
-            return Ok(None);
+            return found.map(|_| None);
         };
-        NewEvent::of(Action::Worked).counting(1).write(&mut transaction, run, now).await?;
-        turn::note(&mut transaction, run).await?;
-        transaction.commit().await?;
+        let (first, last, epoch): (Seq, Seq, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
+        let mut notes = NewEvent::of(Action::Worked).counting(1).writing(run, now);
+        notes.extend(turn::noting(run));
+        transaction.commit_after(notes).await?;
         let lease = self.keep(Key::Part { identity: identity.to_owned(), run, first, epoch }, taken_at)?;
         Ok(Some((Part { run, first, last }, lease)))
     }
@@ -246,23 +250,56 @@ impl Leases {
         Ok(Checked::Held)
     }
 
-    /// Checks the leases like [`Leases::check`], and stores the number of a transaction in one of their rows.
-    pub(crate) async fn check_write(&self, transaction: &mut Transaction, number: i64) -> Result<Checked, Error> {
+    /// Returns the statements that check the leases like [`Leases::check`], and store the number of a transaction in the row of one of them. They
+    /// fail by [`is_broken`] if a lease was lost. [`Leases::checked_write`] reads their row. Empty without leases.
+    pub(crate) fn marking(&self, number: i64) -> String {
         let further = self.further();
-        let mut before = None;
-        for (nth, held) in self.all_held().into_iter().enumerate() {
-            if nth > 0 {
-                look(transaction, held.key.check("")).await?;
-                continue;
-            }
-            let row = look(transaction, held.key.mark(number, &further)).await?;
-            before = row.as_ref().map(|row| row.try_get::<i64, _>(0)).transpose()?;
-            if !self.is_here(row, &further, &held, Some(number))? {
-                return Ok(Checked::Moved);
-            }
-            held.stored.store(number, Ordering::SeqCst);
+        let checks = self.all_held().into_iter().enumerate().map(|(nth, held)| match nth {
+            0 => format!(
+                "WITH held AS ({}) SELECT held.*, one FROM (SELECT 1 / COUNT(*) AS one FROM held) AS fence LEFT JOIN held ON TRUE",
+                held.key.mark(number, &further)
+            ),
+            _ => fenced("", &held.key.check(""), "TRUE"),
+        });
+        limited(checks.collect())
+    }
+
+    /// Whether this process may write, by the row of [`Leases::marking`].
+    pub(crate) fn checked_write(&self, row: Option<PgRow>, number: i64) -> Result<Checked, Error> {
+        let Some(held) = self.all_held().into_iter().next() else { return Ok(Checked::Held) };
+        let row = row.ok_or(Error::LockLost)?;
+        let before: i64 = row.try_get(0)?;
+        if !self.is_here(Some(row), &self.further(), &held, Some(number))? {
+            return Ok(Checked::Moved);
         }
-        Ok(if before == Some(number) { Checked::Written } else { Checked::Held })
+        held.stored.store(number, Ordering::SeqCst);
+        Ok(if before == number { Checked::Written } else { Checked::Held })
+    }
+
+    /// Returns statements that check the leases like [`Leases::check`], and fail by [`is_broken`] unless everything is as the last transaction
+    /// saw it. They need no answer, so that the transaction can be committed by the same message. Empty without leases, and `None` if nothing was
+    /// seen yet.
+    pub(crate) fn fence(&self) -> Option<String> {
+        let all_held = self.all_held();
+        if all_held.is_empty() {
+            return Some(String::new());
+        }
+        let further = self.further();
+        let Seen { here, noted, is_synchronous, .. } = locked(&self.seen).clone().filter(|_| !further.is_empty())?;
+        let (here, noted) = (here.text(), noted?.text());
+        let checks = all_held.into_iter().enumerate().map(|(nth, held)| match nth {
+            0 => {
+                let confirmed = held.confirmed.load(Ordering::SeqCst);
+                let is_here = format!(
+                    "last_write >= {confirmed} AND here = '{here}' AND noted = '{noted}' AND is_synchronous = {is_synchronous}"
+                );
+                fenced("(last_write, here, noted, is_synchronous, clock)", &held.key.check(&further), &is_here)
+            }
+            _ => fenced("", &held.key.check(""), "TRUE"),
+        });
+        let checks = limited(checks.collect());
+        self.has_unnumbered.store(true, Ordering::SeqCst);
+        Some(checks)
     }
 
     /// Returns the columns that show the place, after another column.
@@ -280,6 +317,7 @@ impl Leases {
         let is_here = has_last && self.places.is_same(&seen);
         if is_here {
             self.is_synchronous.fetch_and(seen.is_synchronous, Ordering::SeqCst);
+            *locked(&self.seen) = Some(seen);
         }
         Ok(is_here)
     }
@@ -320,6 +358,15 @@ impl Leases {
         own.collect()
     }
 
+    /// Returns the identity of the upload of a run, as last noted.
+    pub(crate) fn identity_of(&self, run: RunId) -> Option<String> {
+        locked(&self.identity).clone().filter(|(of, _)| *of == run).map(|(_, identity)| identity)
+    }
+
+    pub(crate) fn set_identity(&self, run: RunId, identity: String) {
+        *locked(&self.identity) = Some((run, identity));
+    }
+
     /// Notes the run that is sent under these leases.
     pub(crate) fn set_sending(&self, run: RunId) {
         self.sending.store(run, Ordering::SeqCst);
@@ -334,10 +381,10 @@ impl Leases {
         &self.places
     }
 
-    /// Makes sure that a lease is taken where the ledger was noted to be.
-    async fn look_around(&self, transaction: &mut Transaction, columns: &str) -> Result<(), Error> {
-        let Some(row) = transaction.raw_row(format!("SELECT {columns}")).await? else { return Ok(()) };
-        let seen = Seen::of_row(&row, 0)?;
+    /// Makes sure that a lease is taken where the ledger was noted to be. `place`: what the transaction sees of it.
+    fn look_around(&self, place: Option<&PgRow>) -> Result<(), Error> {
+        let Some(row) = place else { return Ok(()) };
+        let seen = Seen::of_row(row, 0)?;
         self.places.clock.set(seen.now);
         if !self.are_any() {
             let is_noted = seen.noted.as_ref().is_some_and(|noted| noted.may_be(&seen.here));
@@ -348,9 +395,11 @@ impl Leases {
             self.is_synchronous.store(seen.is_synchronous, Ordering::SeqCst);
             self.has_unnumbered.store(false, Ordering::SeqCst);
             self.sending.store(0, Ordering::SeqCst);
-            return Ok(());
+        } else if !self.places.is_same(&seen) {
+            return Err(Error::Moved);
         }
-        if self.places.is_same(&seen) { Ok(()) } else { Err(Error::Moved) }
+        *locked(&self.seen) = Some(seen);
+        Ok(())
     }
 
     /// Returns the number of the next transaction of sending. A row of a lease begins with 0.
@@ -394,14 +443,14 @@ impl Leases {
 }
 
 impl Lease {
-    /// Waits for the transactions of other workers that take, finish or release parts of the upload.
-    pub(crate) async fn wait_for_others(&self, transaction: &mut Transaction) -> Result<(), Error> {
-        execute_in(transaction, self.key.wait()).await
+    /// Returns the statement that waits for the transactions of other workers that take, finish or release parts of the upload.
+    pub(crate) fn waiting_for_others(&self) -> String {
+        self.key.wait()
     }
 
-    /// Releases the lease when the transaction commits. Call [`Lease::forget`] then, to stop the renewal.
-    pub(crate) async fn give_back(&self, transaction: &mut Transaction) -> Result<(), Error> {
-        execute_in(transaction, self.key.release()).await
+    /// Returns the statements that release the lease when the transaction commits. Call [`Lease::forget`] then, to stop the renewal.
+    pub(crate) fn releasing(&self) -> String {
+        self.key.release()
     }
 
     /// Stops the renewal of a released lease.
@@ -489,18 +538,29 @@ async fn look(transaction: &mut Transaction, statement: String) -> Result<Option
     if transaction.dialect() == Dialect::Sqlite {
         return Ok(None);
     }
-    let statement = format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'; {statement}", IDLE.as_secs());
     // Without parameters, one message and one reply suffice.
-    match transaction.raw_row(statement).await? {
+    match transaction.raw_row(limited(vec![statement])).await? {
         Some(row) => Ok(Some(row)),
         None => Err(Error::LockLost),
     }
 }
 
-/// Executes statements without parameters.
-async fn execute_in(transaction: &mut Transaction, statements: String) -> Result<(), Error> {
-    transaction.raw_row(statements).await?;
-    Ok(())
+/// Returns statements after one that limits how long the transaction may be idle, or nothing without statements.
+fn limited(mut statements: Vec<String>) -> String {
+    if !statements.is_empty() {
+        statements.insert(0, format!("SET LOCAL idle_in_transaction_session_timeout = '{}s'", IDLE.as_secs()));
+    }
+    statements.join("; ")
+}
+
+/// Returns a statement that fails unless the row of a lease is found and is as expected.
+fn fenced(columns: &str, check: &str, is_expected: &str) -> String {
+    format!("WITH held {columns} AS ({check}) SELECT 1 / COUNT(*) FROM held WHERE {is_expected}")
+}
+
+/// Whether a transaction was undone by [`Leases::marking`] or [`Leases::fence`]: only they may divide by zero.
+pub(crate) fn is_broken(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == DIVISION_BY_ZERO)
 }
 
 /// Executes a statement without parameters, and returns the number of rows affected.

@@ -11,5 +11,5 @@ mod turn;
 pub(super) use clock::NOW;
 pub(super) use file::LockFile;
 pub(super) use identity::{file_name, is_identity};
-pub(super) use lease::{Checked, Lease, Leases, Trace};
+pub(super) use lease::{Checked, Lease, Leases, Trace, is_broken};
 pub(super) use place::Place;

@@ -1,6 +1,6 @@
 //! The number of records in each state.
 
-use sheetport_sql::{self as sql, Transaction};
+use sheetport_sql::{self as sql, Query, Results, Row, Transaction};
 
 use super::super::checksums::totals;
 use super::super::database::Ledger;
@@ -91,20 +91,24 @@ impl Ledger {
 
 /// Does the same as [`Ledger::accounting`] within a transaction, for a run with its plan.
 pub(crate) async fn accounting_in(transaction: &mut Transaction, run: RunId) -> Result<Accounting, Error> {
-    let rows: i64 =
-        sql::query_scalar("SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1")
-            .bind(run)
-            .fetch_one(&mut *transaction)
-            .await?;
-    let planned = sql::query(
-        "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
-             COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0), \
-             COALESCE(CAST(SUM(warned) AS BIGINT), 0) \
-             FROM record_block WHERE run = $1",
-    )
-    .bind(run)
-    .fetch_one(&mut *transaction)
-    .await?;
+    let results = transaction.run_all(accounting_queries(run)).await?;
+    accounting_of(run, &results)
+}
+
+/// Returns the queries of [`accounting_of`].
+pub(crate) fn accounting_queries(run: RunId) -> Vec<Query<Row>> {
+    let rows = "SELECT COALESCE(CAST(SUM(sheet_rows) AS BIGINT), 0) FROM source_block WHERE run = $1";
+    let planned = "SELECT COALESCE(CAST(SUM(records) AS BIGINT), 0), COALESCE(CAST(SUM(skipped) AS BIGINT), 0), \
+                   COALESCE(CAST(SUM(rejected) AS BIGINT), 0), COALESCE(CAST(SUM(unchanged) AS BIGINT), 0), \
+                   COALESCE(CAST(SUM(warned) AS BIGINT), 0) FROM record_block WHERE run = $1";
+    vec![sql::query(rows).bind(run), sql::query(planned).bind(run), totals::loading(run)]
+}
+
+/// Returns the accounting in the results of [`accounting_queries`].
+pub(crate) fn accounting_of(run: RunId, results: &[Results]) -> Result<Accounting, Error> {
+    let row = |nth: usize| results.get(nth).and_then(|result| result.rows().first());
+    let one = |nth: usize| row(nth).ok_or(sqlx::Error::RowNotFound);
+    let (rows, planned) = (one(0)?.try_get(0)?, one(1)?);
     let mut accounting = Accounting {
         rows: count(rows)?,
         total: count(planned.try_get(0)?)?,
@@ -114,7 +118,7 @@ pub(crate) async fn accounting_in(transaction: &mut Transaction, run: RunId) -> 
         warned: count(planned.try_get(4)?)?,
         ..Accounting::default()
     };
-    let totals = totals::load(transaction, run).await?;
+    let totals = totals::of_row(run, row(2))?;
     for (state, outcomes) in totals.states.iter() {
         *accounting.count_mut(state) += count(outcomes)?;
     }

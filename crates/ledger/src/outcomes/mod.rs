@@ -8,6 +8,6 @@ pub(super) mod resolve;
 mod settled;
 
 pub use accounting::Accounting;
-pub(super) use accounting::accounting_in;
+pub(super) use accounting::{accounting_in, accounting_of, accounting_queries};
 pub use resolve::{Resolution, UnknownRecord};
 pub(super) use settled::{Added, checksum, insert_outcomes, inserting_outcomes, outcome_state};

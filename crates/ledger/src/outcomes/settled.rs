@@ -13,8 +13,14 @@ use super::super::checksums::totals::{self, States, Sum, Totals};
 use super::super::database::Ledger;
 use super::super::error::{Error, corrupt, damaged};
 use super::super::ids::{RunId, Seq};
-use super::super::records::{Outcome, Problem};
+use super::super::records::{BLOCK_LEN, Outcome, Problem, RecordBlock, block_of, selecting_block};
 use super::super::state::RecordState;
+
+/// Returns the query for the settled records in the range.
+fn selecting_settled(run: RunId, range: RangeInclusive<Seq>) -> Query<Row> {
+    let query = "SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3";
+    sql::query(query).bind(run).bind(*range.start()).bind(*range.end())
+}
 
 impl Ledger {
     /// Returns the outcomes of these records. Records resolved by a person have the resolved state.
@@ -37,15 +43,26 @@ impl Ledger {
         outcomes.into_iter().map(|stored| Ok((stored.0, stored.outcome(run)?))).collect()
     }
 
+    /// Returns the block with the first record of the range, if any, with its records in the range that have an outcome.
+    pub async fn block_with_settled(
+        &self,
+        run: RunId,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Option<(RecordBlock, BTreeSet<Seq>)>, Error> {
+        let first = *range.start();
+        let last = (*range.end()).min(first.saturating_add(BLOCK_LEN as Seq - 1));
+        let reads = vec![selecting_block(run, first), selecting_settled(run, first..=last)];
+        let results = self.reader.run_all(reads).await?;
+        let [block, settled] = results.as_slice() else { return Ok(None) };
+        let Some(block) = block_of(run, first, block.rows().first())? else { return Ok(None) };
+        let settled = settled.rows().iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+        Ok(Some((block, settled)))
+    }
+
     /// Returns the settled records in the range.
     pub async fn settled(&self, run: RunId, range: RangeInclusive<Seq>) -> Result<BTreeSet<Seq>, Error> {
-        let seqs = sql::query_scalar("SELECT seq FROM outcome WHERE run = $1 AND seq BETWEEN $2 AND $3")
-            .bind(run)
-            .bind(range.start())
-            .bind(range.end())
-            .fetch_all(&self.reader)
-            .await?;
-        Ok(seqs.into_iter().collect())
+        let rows = selecting_settled(run, range).fetch_all(&self.reader).await?;
+        Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
     }
 
     /// Returns the records in the range that were left out or rejected before any request, and before `begun`, and so will not be sent by this run. Those without

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sheetport_sql::{self as sql, Row};
+use sheetport_sql::{self as sql, Query, Row};
 use std::borrow::Cow;
 
 use super::super::checksums::Checksum;
@@ -27,6 +27,18 @@ pub(crate) const BLOCK_BYTES: usize = 8 * 1024 * 1024;
 const SELECT: &str = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum FROM record_block";
 const SELECT_WITH_BODIES: &str = "SELECT first, records, skipped, rejected, unchanged, warned, heads, checksum, bodies, \
                                   bodies_checksum FROM record_block";
+
+/// Returns the query for [`block_of`].
+pub(crate) fn selecting_block(run: RunId, seq: Seq) -> Query<Row> {
+    let query = format!("{SELECT_WITH_BODIES} WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1");
+    sql::query(query).bind(run).bind(seq)
+}
+
+/// Returns the block in a row of [`selecting_block`] if it has the record.
+pub(crate) fn block_of(run: RunId, seq: Seq, row: Option<&Row>) -> Result<Option<RecordBlock>, Error> {
+    let block = row.map(|row| with_bodies(run, row)).transpose()?;
+    Ok(block.filter(|block| seq < block.end()))
+}
 
 /// Consecutive planned records, at the positions `first`, `first + 1`, and so on.
 #[derive(Debug)]
@@ -97,10 +109,7 @@ impl Ledger {
 
     /// Returns the block with the record `seq`, if any.
     pub async fn record_block_of(&self, run: RunId, seq: Seq) -> Result<Option<RecordBlock>, Error> {
-        let query = format!("{SELECT_WITH_BODIES} WHERE run = $1 AND first <= $2 ORDER BY first DESC LIMIT 1");
-        let row = sql::query(query).bind(run).bind(seq).fetch_optional(&self.reader).await?;
-        let block = row.map(|row| with_bodies(run, &row)).transpose()?;
-        Ok(block.filter(|block| seq < block.end()))
+        block_of(run, seq, selecting_block(run, seq).fetch_optional(&self.reader).await?.as_ref())
     }
 
     /// Returns the block with the record `seq` and the following blocks, at most `limit` in total, joined into a single

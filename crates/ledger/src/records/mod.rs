@@ -7,7 +7,8 @@ mod seen;
 mod stored;
 
 pub(super) use block::{
-    BLOCK_BYTES, RecordCounts, bodies_checksum, encode, encode_bodies, encode_records, record_bytes, source_checksum,
+    BLOCK_BYTES, RecordCounts, block_of, bodies_checksum, encode, encode_bodies, encode_records, record_bytes,
+    selecting_block, source_checksum,
 };
 pub use block::{BLOCK_LEN, RecordBlock, SourceBlock};
 pub use causes::{Causes, FIRST_ROWS, Group};

@@ -16,6 +16,29 @@ pub struct Family {
     pub runs: Vec<Run>,
 }
 
+/// The beginning of a query about the family of the run $1: the table `root` has the number of its first run, which may have been
+/// removed, and `family` the numbers of all.
+macro_rules! with_root {
+    ($query:literal) => {
+        concat!(
+            "WITH RECURSIVE up (id, retry_of) AS (SELECT id, retry_of FROM run WHERE id = $1 UNION \
+             SELECT run.id, run.retry_of FROM run JOIN up ON run.id = up.retry_of), \
+             root (id) AS (SELECT MIN(COALESCE(retry_of, id)) FROM up), \
+             family (id) AS (SELECT id FROM root UNION SELECT run.id FROM run JOIN family ON run.retry_of = family.id)",
+            $query
+        )
+    };
+}
+pub(crate) use with_root;
+
+/// Selects the runs of the family of the run $1, oldest first.
+pub(crate) const FAMILY: &str = with_root!(" SELECT run.id FROM run JOIN family ON run.id = family.id ORDER BY run.id");
+
+/// Selects the first run of the family of the run $1, with NULL for what it was about if it was removed.
+pub(super) const ROOT: &str = with_root!(
+    " SELECT root.id, run.base_url, run.workspace, run.record, run.file_hash FROM root LEFT JOIN run ON run.id = root.id"
+);
+
 impl Ledger {
     /// Returns the family of `run`.
     pub async fn family(&self, run: &Run) -> Result<Family, Error> {

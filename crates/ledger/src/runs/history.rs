@@ -28,10 +28,10 @@ impl Ledger {
         rows.into_iter().map(event).collect()
     }
 
-    /// Notes that this process begins to send a run, or to send it again.
+    /// Notes that this process begins to send a run, or goes on after it was sent or set aside.
     pub async fn note_sending(&self, run: RunId, now: i64) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        let query = "SELECT EXISTS (SELECT 1 FROM event WHERE run = $1 AND action IN ('sent', 'worked'))";
+        let query = "SELECT EXISTS (SELECT 1 FROM event WHERE run = $1 AND action IN ('sent', 'worked', 'set-aside'))";
         let is_again = sql::query_scalar::<bool>(query).bind(run).fetch_one(&mut transaction).await?;
         let action = if is_again { Action::Resumed } else { Action::Sent };
         NewEvent::of(action).write(&mut transaction, run, now).await?;

@@ -4,12 +4,13 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sheetport_sql::{self as sql, Dialect};
+use sheetport_sql::{self as sql, Dialect, Query, Row};
 
 use super::super::database::Ledger;
 use super::super::error::{Error, Holder};
 use super::super::ids::RunId;
 use super::super::locks::{Lease, LockFile, file_name, is_identity};
+use super::family::ROOT;
 use super::run::{NewRun, Run};
 use super::settings::RunSettings;
 
@@ -231,11 +232,42 @@ impl Ledger {
 
     /// Returns the identity of the upload of a run.
     pub(crate) async fn family_identity(&self, run: RunId) -> Result<String, Error> {
-        let family = self.family(&self.run(run).await?).await?;
-        let root = family.runs.iter().find(|member| member.id == family.root);
-        // If the first run was removed, the others still share the number.
-        Ok(root.map_or_else(|| file_name(&["family", &family.root.to_string()]), |root| upload_identity(&root.about)))
+        let row = selecting_identity(run).fetch_one(&self.reader).await?;
+        identity_of_row(run, &row)
     }
+}
+
+impl Ledger {
+    /// Returns a run of which a part is to be taken.
+    ///
+    /// # Errors
+    /// Those of [`Ledger::run`].
+    pub async fn run_to_take(&self, run: RunId) -> Result<Run, Error> {
+        let results = self.reader.run_all(vec![selecting_identity(run), self.selecting_run(run)]).await?;
+        let mut rows = results.iter().map(|result| result.rows().first().ok_or(Error::NoSuchRun(run)));
+        let (Some(root), Some(row)) = (rows.next(), rows.next()) else { return Err(Error::NoSuchRun(run)) };
+        self.leases.set_identity(run, identity_of_row(run, root?)?);
+        Run::of_row(row?)
+    }
+}
+
+/// Returns the query for [`identity_of_row`].
+fn selecting_identity(run: RunId) -> Query<Row> {
+    sql::query(ROOT).bind(run)
+}
+
+/// Returns the identity of the upload of a run.
+fn identity_of_row(run: RunId, row: &Row) -> Result<String, Error> {
+    let root: Option<RunId> = row.try_get(0)?;
+    let root = root.ok_or(Error::NoSuchRun(run))?;
+    let text = |column: usize| row.try_get::<Option<String>, _>(column);
+    Ok(match (text(1)?, text(2)?, text(3)?, text(4)?) {
+        (Some(base_url), Some(workspace), Some(record), Some(file_hash)) => {
+            file_name(&[&base_url, &workspace, &record, &file_hash])
+        }
+        // If the first run was removed, the others still share the number.
+        _ => file_name(&["family", &root.to_string()]),
+    })
 }
 
 /// Returns the identity of an upload: service, workspace, kind of record and content of the file.

@@ -9,6 +9,7 @@ mod run;
 mod settings;
 
 pub use family::Family;
+pub(super) use family::{FAMILY, with_root};
 pub use lock::{LockedRun, NamedLock, UploadLock};
 pub use plan::Plan;
 pub(super) use run::PlannedCounts;

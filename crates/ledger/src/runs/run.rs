@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sheetport_files::digest;
 use sheetport_files::readers::Readers;
 use sheetport_records::RecordKind;
-use sheetport_sql::{self as sql, Dialect, Row, Transaction};
+use sheetport_sql::{self as sql, Dialect, Query, Row, Transaction};
 
 use super::super::checksums::seal;
 use super::super::checksums::totals::{self, Totals};
@@ -309,10 +309,14 @@ impl Ledger {
     /// # Errors
     /// [`Error::NoSuchRun`] if there is no such run.
     pub async fn run(&self, id: RunId) -> Result<Run, Error> {
-        let query =
-            format!("SELECT {COLUMNS}, {} AS sealed FROM run WHERE id = $1", seal::sealed_columns(self.dialect()));
-        let row = sql::query(query).bind(id).fetch_optional(&self.reader).await?;
-        row.as_ref().map_or(Err(Error::NoSuchRun(id)), from_row)
+        let row = self.selecting_run(id).fetch_optional(&self.reader).await?;
+        row.as_ref().map_or(Err(Error::NoSuchRun(id)), Run::of_row)
+    }
+
+    /// Returns the query for [`Run::of_row`].
+    pub(crate) fn selecting_run(&self, id: RunId) -> Query<Row> {
+        let sealed = seal::sealed_columns(self.dialect());
+        sql::query(format!("SELECT {COLUMNS}, {sealed} AS sealed FROM run WHERE id = $1")).bind(id)
     }
 
     /// Returns the newest run if its plan is incomplete: it is being read, or reading was cut off.
@@ -465,11 +469,17 @@ pub(super) async fn mark_planned(
 ///
 /// # Errors
 /// [`Error::Damaged`] if the checksum of the row does not match.
-fn from_row(row: &Row) -> Result<Run, Error> {
-    let id = row.try_get("id")?;
-    match row.try_get::<&str, _>("sealed").map(seal::checksum) {
-        Ok(checksum) if checksum == row.try_get::<i64, _>("checksum")? => read_row(row),
-        _ => Err(seal::altered(id)),
+impl Run {
+    /// Returns the run in a row of [`Ledger::selecting_run`].
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if the row was altered.
+    pub(crate) fn of_row(row: &Row) -> Result<Run, Error> {
+        let id = row.try_get("id")?;
+        match row.try_get::<&str, _>("sealed").map(seal::checksum) {
+            Ok(checksum) if checksum == row.try_get::<i64, _>("checksum")? => read_row(row),
+            _ => Err(seal::altered(id)),
+        }
     }
 }
 

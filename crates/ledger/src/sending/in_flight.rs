@@ -25,6 +25,10 @@ use super::super::outcomes::{Added, insert_outcomes, inserting_outcomes};
 use super::super::records::{Outcome, Problem};
 use super::super::runs::Run;
 
+/// Selects the records in flight of a part.
+pub(super) const IN_FLIGHT: &str =
+    "SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq";
+
 /// Changes made while sending, committed together.
 #[derive(Debug, Default)]
 pub struct SendingChanges {
@@ -59,31 +63,24 @@ pub struct Interrupted {
 impl Ledger {
     /// Stores the intent to send these records by idempotent calls. Durable on return.
     pub async fn store_intent(&self, run: RunId, first: Seq, last: Seq, now: i64) -> Result<(), Error> {
-        let transaction = self.begin().await?;
         let insert =
             "INSERT INTO intent (run, first, last, at) VALUES ($1, $2, $3, $4) ON CONFLICT (run, first, at) DO NOTHING";
         let insert = sql::query(insert).bind(run).bind(first).bind(last).bind(now);
-        transaction.commit_after(vec![insert]).await?;
+        self.write_and_read(vec![insert], Vec::new()).await?;
         Ok(())
     }
 
     /// Replaces the intents of `part` since `since`: only the records `sent` may have been sent without an outcome.
     pub async fn reduce_intents(&self, part: Part, since: i64, sent: &[Seq], now: i64) -> Result<(), Error> {
-        let mut transaction = self.begin().await?;
-        sql::query("DELETE FROM intent WHERE run = $1 AND at >= $2 AND first BETWEEN $3 AND $4")
-            .bind(part.run)
-            .bind(since)
-            .bind(part.first)
-            .bind(part.last)
-            .execute(&mut transaction)
-            .await?;
+        let remove = "DELETE FROM intent WHERE run = $1 AND at >= $2 AND first BETWEEN $3 AND $4";
+        let remove = sql::query(remove).bind(part.run).bind(since).bind(part.first).bind(part.last);
         let add = format!(
             "INSERT INTO intent (run, first, last, at) SELECT $1, value, value, $3 FROM {} \
              WHERE true ON CONFLICT (run, first, at) DO NOTHING",
             self.dialect().numbers("$2")
         );
-        sql::query(add).bind(part.run).bind(to_json(sent)?).bind(now).execute(&mut transaction).await?;
-        transaction.commit().await?;
+        let add = sql::query(add).bind(part.run).bind(to_json(sent)?).bind(now);
+        self.write_and_read(vec![remove, add], Vec::new()).await?;
         Ok(())
     }
 
@@ -100,9 +97,8 @@ impl Ledger {
     }
 
     async fn try_store(&self, write: &Write, run: RunId, changes: &SendingChanges) -> Result<(), Error> {
-        let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
         let (mut writing, statements) = Writing::of(self.dialect(), run, changes)?;
-        let results = transaction.run_all(statements).await?;
+        let Some((transaction, results)) = self.begin_write(write, statements).await? else { return Ok(()) };
         let totals = writing.totals(run, &results)?;
         self.commit_write(transaction, totals.map(|totals| totals::storing(run, &totals)).into_iter().collect(), write)
             .await
@@ -139,7 +135,6 @@ impl Ledger {
     ) -> Result<(), Error> {
         let Starting { run, family, changes, claims: started, has_keys, now } = *starting;
         let dialect = self.dialect();
-        let Some(mut transaction) = self.begin_write(write).await? else { return Ok(()) };
         // Locked before claims, always in this order, so that two workers of a run never deadlock.
         let (mut writing, mut statements) = Writing::of(dialect, run.id, changes)?;
         statements.extend(waiting_for_claims(dialect, run));
@@ -147,7 +142,7 @@ impl Ledger {
         statements.extend(looking_for_earlier(dialect, started, run.compared_to.unwrap_or(0)));
         let counting = statements.len();
         statements.extend(counting_claims(dialect, run.id, started)?);
-        let results = transaction.run_all(statements).await?;
+        let Some((mut transaction, results)) = self.begin_write(write, statements).await? else { return Ok(()) };
         let totals = writing.totals(run.id, &results)?;
         let rows = results[earlier..counting].iter().flat_map(Results::rows);
         let earlier = found_earlier(&mut transaction, rows).await?;
@@ -191,18 +186,8 @@ impl Ledger {
         let run = part.run;
         self.leases.set_sending(run);
         let mut transaction = self.begin().await?;
-        let rows: Vec<(Seq, i64, i64, i64)> = sql::query_as(
-            "SELECT seq, at, has_key, checksum FROM in_flight WHERE run = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq",
-        )
-        .bind(run)
-        .bind(part.first)
-        .bind(part.last)
-        .fetch_all(&mut transaction)
-        .await?;
-        if rows.is_empty() {
-            transaction.commit().await?;
-            return Ok(Interrupted::default());
-        }
+        let rows: Vec<(Seq, i64, i64, i64)> =
+            sql::query_as(IN_FLIGHT).bind(run).bind(part.first).bind(part.last).fetch_all(&mut transaction).await?;
         let (mut outcomes, mut repeatable) = (Vec::with_capacity(rows.len()), BTreeMap::new());
         for (seq, at, has_key, stored) in rows {
             let has_key = has_key != 0 && stored == checksum(run, seq, at, true);

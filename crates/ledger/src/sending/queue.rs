@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use sheetport_sql::{self as sql, Builder, Dialect, Value};
+use sheetport_sql::{self as sql, Builder, Dialect, Query, Results, Row, Transaction, Value};
 
 use super::super::checksums::seal;
 use super::super::database::{Ledger, to_json};
@@ -19,8 +19,8 @@ use super::super::error::Error;
 use super::super::event::{Action, NewEvent};
 use super::super::history::accepted::hash;
 use super::super::ids::{Part, RunId, Seq};
-use super::super::locks::{Checked, Lease};
-use super::super::outcomes::accounting_in;
+use super::super::locks::{Checked, Lease, is_broken};
+use super::super::outcomes::{accounting_in, accounting_of, accounting_queries};
 use super::super::records::Disposition;
 use super::super::runs::{LockedRun, Run};
 use super::super::state::RunState;
@@ -107,7 +107,11 @@ impl Ledger {
             let part = Part::whole(run.id);
             return Ok(Some(TakenPart { run, part, lock: Lock::Run { _run: Box::new(locked) } }));
         }
-        let identity = self.family_identity(run).await?;
+        // As last read: it is read again below.
+        let identity = match self.leases.identity_of(run) {
+            Some(identity) => identity,
+            None => self.family_identity(run).await?,
+        };
         let taken = loop {
             match self.leases.take_part(&self.writer, &identity, run, now).await {
                 Err(Error::Moved) if self.settle_in().await? => {}
@@ -116,43 +120,46 @@ impl Ledger {
             }
         };
         let Some((part, lease)) = taken else { return Ok(None) };
+        let run = self.run_to_take(run).await?;
         // The first run of the family may have been removed before the lease was taken.
-        if self.family_identity(run).await? != identity {
+        if self.leases.identity_of(run.id).as_ref() != Some(&identity) {
             return Ok(None);
         }
         let lock = Lock::Part(Box::new(lease));
-        Ok(Some(TakenPart { run: self.run(run).await?, part, lock }))
+        Ok(Some(TakenPart { run, part, lock }))
     }
 
     /// Stores that no record of a part is pending any more. Returns whether this finishes the run. `millis`: how long the part was
     /// sent. The parts of a divided run are sent at the same time, so the time since the first of them was taken counts instead.
     pub async fn finish_part(&self, taken: TakenPart, millis: i64, now: i64) -> Result<bool, Error> {
-        let run = taken.run.id;
-        let TakenPart { run: _, part, lock } = taken;
+        let TakenPart { run: of_run, part, lock } = taken;
+        let run = of_run.id;
         let Lock::Part(lease) = lock else {
             let pending = self.accounting(run).await?.pending;
             self.end_sending(run, pending, None, millis, now).await?;
             return Ok(pending == 0);
         };
-        let mut transaction = loop {
-            let mut transaction = self.begin_writing().await?;
-            // The last two workers of a run see each other's parts.
-            lease.wait_for_others(&mut transaction).await?;
-            if self.leases.check(&mut transaction).await? != Checked::Moved {
-                break transaction;
-            }
-            transaction.rollback().await?;
-            self.settle_in().await?;
-        };
         let done = "UPDATE part SET is_done = TRUE, counted_at = $3 WHERE run = $1 AND first = $2";
-        let done = sql::query_scalar(format!("{done} RETURNING {COUNTED}")).bind(run).bind(part.first).bind(now);
-        let counted: Option<i64> = done.fetch_one(&mut transaction).await?;
+        let done = sql::query(format!("{done} RETURNING {COUNTED}")).bind(run).bind(part.first).bind(now);
+        let open = sql::query("SELECT COUNT(*) FROM part WHERE run = $1 AND NOT is_done").bind(run);
+        let mut statements = vec![done, open, seal::selecting(self.dialect(), run)];
+        let fixed = statements.len();
+        let is_only_part = part.first == 0 && part.last + 1 >= of_run.planned.records;
+        if is_only_part {
+            statements.extend(accounting_queries(run));
+        }
+        let (mut transaction, results) = self.begin_giving_back(&lease, statements).await?;
+        let row =
+            |nth: usize| results.get(nth).and_then(|result| result.rows().first()).ok_or(sqlx::Error::RowNotFound);
+        let (counted, open): (Option<i64>, i64) = (row(0)?.try_get(0)?, row(1)?.try_get(0)?);
+        seal::refuse_altered(run, row(2)?)?;
         let millis = since(counted, now);
-        lease.give_back(&mut transaction).await?;
-        let open = "SELECT COUNT(*) FROM part WHERE run = $1 AND NOT is_done";
-        let open: i64 = sql::query_scalar(open).bind(run).fetch_one(&mut transaction).await?;
         // By this transaction, because another connection may have to wait for it.
-        let pending = if open == 0 { accounting_in(&mut transaction, run).await?.pending } else { 0 };
+        let pending = match open {
+            0 if is_only_part => accounting_of(run, &results[fixed..])?.pending,
+            0 => accounting_in(&mut transaction, run).await?.pending,
+            _ => 0,
+        };
         let is_finished = open == 0 && pending == 0;
         let (update, ended) = match (open, pending) {
             (0, 0) => {
@@ -168,13 +175,43 @@ impl Ledger {
             }
             _ => (sql::query("UPDATE run SET millis = millis + $2 WHERE id = $1").bind(run).bind(millis), None),
         };
-        seal::change(&mut transaction, run, update).await?;
+        let mut last: Vec<Query<Row>> = seal::changing(&mut transaction, run, update).await?.into_iter().collect();
         if let Some((action, why)) = ended {
-            NewEvent::of(action).because(why.as_deref()).write(&mut transaction, run, now).await?;
+            last.extend(NewEvent::of(action).because(why.as_deref()).writing(run, now));
         }
-        transaction.commit().await?;
+        transaction.commit_after(last).await?;
         lease.forget();
         Ok(is_finished)
+    }
+
+    /// Begins a transaction that gives a lease back, with these statements. Returns it with their results.
+    async fn begin_giving_back(
+        &self,
+        lease: &Lease,
+        statements: Vec<Query<Row>>,
+    ) -> Result<(Transaction, Vec<Results>), Error> {
+        // The last two workers of a run see each other's parts.
+        let wait = lease.waiting_for_others();
+        if let Some(fence) = self.leases.fence() {
+            let mut transaction = self.begin_writing().await?;
+            let first = [wait.clone(), fence, lease.releasing()].join("; ");
+            match transaction.run_all_after(first, statements.clone()).await {
+                Ok((_, results)) => return Ok((transaction, results)),
+                // The longer way tells why.
+                Err(error) if is_broken(&error) => transaction.rollback().await?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        loop {
+            let mut transaction = self.begin_writing().await?;
+            transaction.raw_row(wait.clone()).await?;
+            if self.leases.check(&mut transaction).await? != Checked::Moved {
+                let (_, results) = transaction.run_all_after(lease.releasing(), statements).await?;
+                return Ok((transaction, results));
+            }
+            transaction.rollback().await?;
+            self.settle_in().await?;
+        }
     }
 
     /// Takes a run out of the queue. Workers stop sending within seconds. Returns false if the run was not queued. `by`: the person

@@ -6,13 +6,12 @@ use std::sync::Mutex;
 
 use sheetport_findings::Code;
 use sheetport_ledger::{
-    Accounting, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, Interrupted, NewerKeys, OtherRequest,
-    Outcome, PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
+    Accounting, Begun, Claim, Disposition, EarlierClaim, EarlierState, Error, Intent, Interrupted, NewerKeys,
+    OtherRequest, Outcome, PlannedRecord, Problem, RecordBlock, RecordState, Run, RunId, RunState, SendingChanges, Seq,
 };
 use sheetport_plan::sent_before::{Scope, claimed_meanwhile};
 use sheetport_records::RecordKind;
 
-use super::super::ports::Begun;
 use super::store::{Planned, Store};
 use crate::superseded;
 
@@ -226,7 +225,7 @@ impl Store for Model {
         now: i64,
     ) -> Result<Begun, Error> {
         let mut runs = self.runs.lock().expect("no panic");
-        let family = family(&runs, run);
+        let (family, age) = (family(&runs, run), age(&runs, run));
         let stored = runs.by_id.get_mut(&run).ok_or(Error::NoSuchRun(run))?;
         let _ = now;
         if yields {
@@ -246,7 +245,7 @@ impl Store for Model {
             stored.insert(&Outcome { problems, attempts: 1, ..Outcome::new(seq, RecordState::Unknown, at) })?;
             interrupted.unknown += 1;
         }
-        Ok(Begun { run: stored.run.clone(), family, interrupted, chained: BTreeMap::new() })
+        Ok(Begun { run: stored.run.clone(), family, age, interrupted, chained: BTreeMap::new() })
     }
 
     fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
@@ -327,12 +326,15 @@ impl Store for Model {
         })
     }
 
-    fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
+    fn not_yielded(&self, run: &Run, intent: Intent, keys: &[&str]) -> Result<Vec<RunId>, Error> {
         let runs = self.runs.lock().expect("no panic");
         let is_older = |other: RunId| age(&runs, other) < age(&runs, run.id);
         let has_yielded = |stored: &Stored| stored.yielded.as_ref().is_none_or(|yielded| yielded.contains(&intent));
         let waits_for = |(other, stored): &(&RunId, &Stored)| {
-            self.has_handshake && is_older(**other) && !has_yielded(stored) && stored.is_alive
+            let shares = stored.records.iter().any(|record| {
+                record.target.as_deref().or(record.key.as_deref()).is_some_and(|key| keys.contains(&key))
+            });
+            self.has_handshake && is_older(**other) && !has_yielded(stored) && stored.is_alive && shares
         };
         Ok(runs.by_id.iter().filter(waits_for).map(|(other, _)| *other).collect())
     }

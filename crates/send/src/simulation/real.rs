@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use sheetport_ledger::{
-    Accounting, AllowRepeat, Claim, EarlierClaim, Error, Intent, KeyScope, Ledger, LockedRun, NewRun, NewerKeys, Part,
-    RecordBlock, RecordState, Run, RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
+    Accounting, AllowRepeat, Begun, Claim, EarlierClaim, Error, Intent, KeyScope, Ledger, LockedRun, NewRun, NewerKeys,
+    Part, RecordBlock, RecordState, Run, RunCommand, RunId, RunSettings, SendingChanges, Seq, SheetSelection,
 };
 use sheetport_plan::sent_before;
 use sheetport_records::RecordKind;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 
-use super::super::ports::{Begun, Journal};
+use super::super::ports::Journal;
 use super::model::planned;
 use super::store::{Planned, Store};
 use crate::superseded;
@@ -141,8 +141,8 @@ impl Store for Real {
         self.wait(async |ledger| Journal::yield_to(ledger, Part::whole(run), intents).await)
     }
 
-    fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
-        self.wait(async |ledger| Journal::not_yielded(ledger, run, intent).await)
+    fn not_yielded(&self, run: &Run, intent: Intent, keys: &[&str]) -> Result<Vec<RunId>, Error> {
+        self.wait(async |ledger| Journal::not_yielded(ledger, run, intent, keys).await)
     }
 
     fn set_alive(&self, run: RunId, is_alive: bool) -> Result<(), Error> {

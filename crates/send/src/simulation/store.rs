@@ -5,12 +5,12 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use sheetport_ledger::{
-    Accounting, Claim, EarlierClaim, Error, Intent, NewerKeys, Part, RecordBlock, RecordState, Run, RunId,
+    Accounting, Begun, Claim, EarlierClaim, Error, Intent, NewerKeys, Part, RecordBlock, RecordState, Run, RunId,
     SendingChanges, Seq,
 };
 use sheetport_records::RecordKind;
 
-use super::super::ports::{Begun, Journal};
+use super::super::ports::Journal;
 use super::life::{Life, wall};
 
 /// A record of a plan, to be sent.
@@ -43,7 +43,7 @@ pub(super) trait Store: Send + Sync {
     fn find_confirmed(&self, run: &Run, newer: &mut NewerKeys, keys: &[&str]) -> Result<(), Error>;
     fn leave(&self, run: RunId) -> Result<(), Error>;
     fn yield_to(&self, run: RunId, intents: &[Intent]) -> Result<(), Error>;
-    fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error>;
+    fn not_yielded(&self, run: &Run, intent: Intent, keys: &[&str]) -> Result<Vec<RunId>, Error>;
     fn start(
         &self,
         run: &Run,
@@ -113,8 +113,8 @@ impl Journal for Mortal {
         self.write(|store| store.yield_to(part.run, intents)).await
     }
 
-    async fn not_yielded(&self, run: &Run, intent: Intent) -> Result<Vec<RunId>, Error> {
-        self.store.not_yielded(run, intent)
+    async fn not_yielded(&self, run: &Run, intent: Intent, keys: &[&str]) -> Result<Vec<RunId>, Error> {
+        self.store.not_yielded(run, intent, keys)
     }
 
     async fn record_block(&self, run: RunId, from: Seq) -> Result<Option<RecordBlock>, Error> {
