@@ -100,6 +100,9 @@ export const app = {
     const id = this.id;
     this.isChecking = true;
     this.view?.update?.();
+    // A verdict on rows without what was typed last would be sent.
+    await this.saving.settled();
+    if (id !== this.id) return;
     try {
       const review = await post(this.path("/check"), {full});
       if (id !== this.id) return;

@@ -29,11 +29,16 @@ export class Saving {
   /** Sends edits after those before them. Returns the answer; fails if the program refuses them. */
   add(to, edits) {
     const one = {to, edits};
-    const answer = new Promise((resolve, reject) => Object.assign(one, {resolve, reject}));
+    one.answer = new Promise((resolve, reject) => Object.assign(one, {resolve, reject}));
     this.queue.push(one);
     this.changed();
     if (this.queue.length === 1) this.send();
-    return answer;
+    return one.answer;
+  }
+
+  /** Waits until all that was typed is saved or refused. */
+  async settled() {
+    while (this.queue.length) await Promise.allSettled(this.queue.map((one) => one.answer));
   }
 
   async send() {

@@ -53,7 +53,7 @@ export function sendStep(app, main, bar) {
     replace(body, el("div.title", el("h1", {"data-sentence": ""}, sentence())), facts(isAsked), el("div.cards", cards));
     bar.hidden = false;
     replace(bar, el("p.grow", numbersLine(app)), el("button", {onclick: () => app.go("problems")}, t("back")),
-      el("button.primary", {"data-send": "", disabled: app.isChecking || isAsked || !toSend() || isOutdated || Boolean(service.problem) || isSample(), onclick: () => start({rehearse: false})}, sendWords()));
+      el("button.primary", {"data-send": "", disabled: app.isChecking || app.saving.isWaiting || isAsked || !toSend() || isOutdated || Boolean(service.problem) || isSample(), onclick: () => start({rehearse: false})}, sendWords()));
     compare();
     drawComparison();
   }
