@@ -60,6 +60,9 @@ impl Pool {
     }
 }
 
+/// The first row of the statements before others, and the results of these.
+type AfterFirst = (Option<PgRow>, Vec<Results>);
+
 impl Transaction {
     /// Runs statements one after another, on a server by one message. Returns the results of each.
     pub fn run_all(&mut self, statements: Vec<Query<Row>>) -> BoxFuture<'_, Result<Vec<Results>, Error>> {
@@ -85,7 +88,7 @@ impl Transaction {
         &mut self,
         first: String,
         statements: Vec<Query<Row>>,
-    ) -> BoxFuture<'_, Result<(Option<PgRow>, Vec<Results>), Error>> {
+    ) -> BoxFuture<'_, Result<AfterFirst, Error>> {
         Box::pin(async move {
             match self {
                 Transaction::Postgres { transaction, .. } if !first.is_empty() && all_fit(&statements) => {
