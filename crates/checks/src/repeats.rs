@@ -1,5 +1,5 @@
 //! Values that are there already, where all others differ: a name that is the number or the barcode of its row, a name that repeats in the row
-//! below, as where a cell was dragged or a block has moved, a barcode of two articles, and a price that is the cost.
+//! below, as where a cell was dragged or a block has moved, and a barcode of two articles.
 
 use sheetport_findings::Code;
 
@@ -23,7 +23,6 @@ pub(super) fn repeats(roles: &Roles, sample: &Sample) -> Vec<OddRows> {
     let names =
         roles.formed.iter().filter(|formed| formed.kind == Kind::Name).map(|formed| (formed.column, formed.field));
     let names: Vec<(usize, &'static str)> = names.collect();
-    let price = roles.item_price("price").map(|column| (column, "price"));
     let is_number = |column: &Column| roles.numbers.iter().any(|(number, _)| *number == column.index);
     let mut odd = Vec::new();
     for place in &names {
@@ -38,14 +37,6 @@ pub(super) fn repeats(roles: &Roles, sample: &Sample) -> Vec<OddRows> {
         let message = "is the same as in the row above or below, where all others differ";
         let same = neighbours(name).into_iter().filter(|at| !is_variant(*at)).collect();
         odd.extend(rows(sample, *place, same, message));
-    }
-    if let Some((place, cost)) = price.zip(roles.item_price("purchasePrice"))
-        && let Some((price, cost)) = sample.column(place.0).zip(sample.column(cost))
-    {
-        let message = format!("is the same as '{}', unlike the others", roles.name_of(cost.index));
-        let is_free = |at: usize| price.numbers.as_ref().and_then(|numbers| *numbers.get(at)?) == Some(0.0);
-        let same = echoes(price, cost).into_iter().filter(|at| !is_free(*at)).collect();
-        odd.extend(rows(sample, place, same, &message));
     }
     for column in sample.columns.iter().filter(|column| column.are_barcodes() && !roles.keys.contains(&column.index)) {
         let place = roles.mapped_at(column.index).unwrap_or((column.index, ""));

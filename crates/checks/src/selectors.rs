@@ -3,7 +3,7 @@
 
 use sheetport_documents::write::quoted;
 use sheetport_findings::Code;
-use sheetport_mapping::words::amounts::{PriceUnit, packs, price_unit, unit_in_title};
+use sheetport_mapping::words::amounts::{PriceUnit, is_price_unit_column, price_unit, unit_in_title};
 use sheetport_sheet::{Cell, Row, column_letters};
 use sheetport_values::currency::{CurrencyMark, strip_suffix};
 use sheetport_values::normalize::trimmed;
@@ -42,8 +42,6 @@ pub(super) struct Selector {
     column: usize,
     /// The values of rows that are no ordinary records.
     values: Vec<String>,
-    /// Whether they are units of the price.
-    are_units: bool,
 }
 
 impl SelectorCounts {
@@ -93,7 +91,7 @@ impl SelectorCounts {
             );
             values.sort();
             values.dedup();
-            return Some(Selector { column, values, are_units: false });
+            return Some(Selector { column, values });
         }
         if roles.mapped_at(column).is_some() {
             return None;
@@ -110,21 +108,16 @@ impl SelectorCounts {
         // `100 pcs` among units without a number; sizes of packs have one in each row.
         let numbered = self.values.iter().filter(|(value, _)| value.contains(char::is_numeric)).count();
         let is_pack = |value: &str| numbered == 1 && is_several(price_unit(value));
-        let (commonest, _) = self.values.iter().rev().max_by_key(|(_, count)| *count)?;
-        let packs = packs(commonest, self.values.iter().map(|(value, _)| value.as_str()));
+        // The prices of rows are judged by such a column anyway.
+        let are_judged = is_price_unit_column(name);
         let selects = |value: &str| {
-            is_selector(value)
-                || has_unit(value)
-                || is_pack(value)
-                || is_flag && is_yes(value)
-                || packs.contains(&value)
+            is_selector(value) || is_flag && is_yes(value) || !are_judged && (has_unit(value) || is_pack(value))
         };
         let mut values: Vec<String> =
             self.values.iter().map(|(value, _)| value).filter(|value| selects(value)).cloned().collect();
         values.sort();
         let are_all = blank == 0 && values.len() == self.values.len();
-        let are_units = !packs.is_empty();
-        (!values.is_empty() && !are_all).then_some(Selector { column, values, are_units })
+        (!values.is_empty() && !are_all).then_some(Selector { column, values })
     }
 }
 
@@ -172,7 +165,7 @@ impl Selector {
             ..Finding::unlike_others(
                 (self.column, ""),
                 value.clone(),
-                match (other.is_some(), self.are_units || is_several(price_unit(value)) || has_unit(value)) {
+                match (other.is_some(), is_several(price_unit(value)) || has_unit(value)) {
                     (true, _) => {
                         "names another currency than the one that is sent, and the template does not read it".to_owned()
                     }

@@ -147,6 +147,17 @@ pub struct Missing {
     pub columns: Vec<MissingColumn>,
 }
 
+impl Missing {
+    /// Describes each missing column, with the header that is most like it.
+    pub fn described(&self) -> impl Iterator<Item = String> {
+        let names = self.header.as_ref().map_or(&[][..], |header| &header.names);
+        self.columns.iter().map(|column| {
+            let nearest = column.nearest(names).map(|nearest| format!(" (the nearest is '{nearest}')"));
+            column.to_string() + nearest.as_deref().unwrap_or_default()
+        })
+    }
+}
+
 /// Returns the index of the report's own column `name`, without the prefix.
 pub fn report_column(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|column| column.trim().strip_prefix(RESERVED_PREFIX) == Some(name))

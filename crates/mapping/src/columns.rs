@@ -87,7 +87,7 @@ pub enum Reason {
 
 impl MissingColumn {
     /// Returns the header that is most like the wanted columns, if the column is absent.
-    pub fn nearest<'n>(&self, names: &'n [String]) -> Option<&'n str> {
+    pub(super) fn nearest<'n>(&self, names: &'n [String]) -> Option<&'n str> {
         let words = self.wanted.iter().filter(|_| matches!(self.reason, Reason::Absent)).filter_map(ColumnName::name);
         nearest_of(words, names.iter().map(String::as_str))
     }

@@ -158,12 +158,7 @@ fn missing_columns(missing: &Missing) -> String {
     if missing.columns.is_empty() {
         return "no header was found".to_owned();
     }
-    let names = missing.header.as_ref().map_or(&[][..], |header| &header.names);
-    let described = missing.columns.iter().map(|column| {
-        let nearest = column.nearest(names).map(|nearest| format!(" (the nearest is '{nearest}')"));
-        column.to_string() + nearest.as_deref().unwrap_or_default()
-    });
-    described.collect::<Vec<_>>().join("; ")
+    missing.described().collect::<Vec<_>>().join("; ")
 }
 
 /// Describes the position of a header. Row 0 means no header.

@@ -76,7 +76,7 @@ fn print_lines(lines: Vec<String>) {
 }
 
 fn print_skipped_sheet(sheet: &str, missing: &Missing) {
-    let columns: Vec<String> = missing.columns.iter().map(ToString::to_string).collect();
+    let columns: Vec<String> = missing.described().collect();
     let why = match (missing.found, columns.as_slice()) {
         (0, _) | (_, []) => say!("it has none of the template's columns"),
         _ => columns.join("; "),

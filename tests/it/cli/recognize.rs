@@ -414,7 +414,7 @@ fn columns_of_other_topics_beside_those_of_a_template_are_no_reason_for_a_warnin
             "SKU,Name,Price,Returnable,Return policy,Warranty\nA,Bolt,1.00,yes,30 days,2 years\nB,Nut,0.10,no,,\n",
         ),
         ("items", "SKU,Name,Old price,New price,Valid from\nA,Bolt,1.00,1.10,2026-01-01\nB,Nut,0.10,0.20,2026-01-01\n"),
-        ("items", "Item no,Description,Supplier,Lead time,Purchase price\nA,Bolt,X,5,1.00\nB,Nut,Y,5,0.10\n"),
+        ("items", "Item no,Item name,Supplier,Lead time,Purchase price\nA,Bolt,X,5,1.00\nB,Nut,Y,5,0.10\n"),
         (
             "items",
             "SKU,Name,Price,Supplier,Supplier e-mail,Supplier phone\nA,Bolt,1.00,X,x@x.de,1\nB,Nut,0.10,X,x@x.de,1\n",

@@ -172,16 +172,6 @@ fn is_pack(word: &str) -> bool {
     AMOUNTS.per.packs.contains(word) || AMOUNTS.price_units.dozens.contains(word)
 }
 
-/// Returns the packages, or numbers of pieces, among the units of a column in which most rows have the unit of a single piece.
-pub fn packs<'a>(commonest: &str, units: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let first = |unit: &str| {
-        let mut words = unit.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-        words.next().unwrap_or_default().to_lowercase()
-    };
-    let is_piece = AMOUNTS.per.pieces.contains(&first(commonest));
-    units.filter(|unit| is_piece && is_pack(&first(unit))).collect()
-}
-
 /// Returns the unit of all prices that a line above the header names: `Preise je 100 Stück`, `All amounts in thousand EUR`. A title without
 /// a word for amounts is about something else.
 pub fn unit_in_title(title: &str) -> Option<PriceUnit> {
@@ -303,6 +293,7 @@ mod tests {
             "Preis pro Stück",
             "Price each",
             "Price 2026",
+            "Gross price",
             "単価",
         ] {
             assert_eq!(price_unit(header), None, "{header}");

@@ -162,7 +162,10 @@ impl Source {
         );
         warnings.extend(tables.iter().flat_map(|table| money_as_quantity(&book, template, table)));
         warnings.extend(tables.iter().flat_map(|table| misspelt_columns(template, table)));
-        warnings.extend(tables.iter().filter_map(|table| nameless(template, table)));
+        // A sheet about something else has descriptions of that.
+        if !warnings.iter().any(|warning| warning.code == Code::ForeignSheet) {
+            warnings.extend(tables.iter().filter_map(|table| nameless(template, table)));
+        }
         warnings.extend(tables.iter().filter_map(|table| contradicted_title(&book, template, table)));
         warnings.extend(tables.iter().filter_map(|table| hidden_sheet(&book, table)));
         warnings.extend(tables.first().into_iter().flat_map(|table| guesses(template, table)));

@@ -214,12 +214,16 @@ export class Grid {
     this.tracks = this.template();
     const nodes = [];
     for (let at = from; at < to; at += 1) nodes.push(this.row(at));
-    const isWriting = this.node.contains(document.activeElement) && document.activeElement.closest(".editor");
-    if (!isWriting) this.body.replaceChildren(...nodes);
+    if (!this.isWriting) this.body.replaceChildren(...nodes);
     const current = this.current();
     if (current) this.node.setAttribute("aria-activedescendant", current.id);
     else this.node.removeAttribute("aria-activedescendant");
     this.shown = {from, to};
+  }
+
+  /** Whether somebody writes into a cell, which must not be drawn anew. */
+  get isWriting() {
+    return this.node.contains(document.activeElement) && Boolean(document.activeElement.closest(".editor"));
   }
 
   /** Returns the current cell if it is drawn. */

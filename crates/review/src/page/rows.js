@@ -55,6 +55,7 @@ export async function editCell(app, grid, {row, place, node, key}, send, undo) {
     done: (value, move) => {
       grid.node.focus({preventScroll: true});
       if (value !== null && value !== text) send([{row: row.n, column, text: value}]);
+      grid.options.written?.();
       if (grid.isClosed) return;
       if (move) grid.move(grid.focus.row + move[0], grid.focus.column + move[1]);
       grid.schedule();

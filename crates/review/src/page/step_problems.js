@@ -30,6 +30,8 @@ export function problemsStep(app, main, bar, wanted) {
   let only = null;
   let showsAll = false;
   let wasWriting = false;
+  /** Whether there is something new that would have taken away the cell into which somebody wrote. */
+  let isLate = false;
   /** The row numbers that were edited, with the problems they have now, or `true`. */
   const fixed = new Map();
 
@@ -55,6 +57,10 @@ export function problemsStep(app, main, bar, wanted) {
     replace(tools, el("button", {disabled: !edits.can_undo, "data-again": "undo", onclick: undo}, `↶ ${t("undo")}`),
       el("button", {disabled: !edits.can_redo, "data-again": "redo", onclick: () => app.change("/redo")}, `↷ ${t("redo")}`));
     drawBar();
+    if (grid?.isWriting) {
+      isLate = true;
+      return;
+    }
     memory.draw();
     // What is shown stays, and what the list shows first comes next.
     const next = all.find((it) => same(it, cause)) ?? first(all);
@@ -165,6 +171,7 @@ export function problemsStep(app, main, bar, wanted) {
       onEdit: (row, place, node, key) => { if (isWords(place)) return; wasWriting = true; editCell(app, grid, {row, place, node, key}, send, undo); },
       onClear: (row, place) => { if (!isWords(place) && row.c[order[place]]) send([{row: row.n, column: order[place], text: ""}]); },
       onRow: toggleRow,
+      written: () => { if (isLate) { isLate = false; update(); } },
       editsAtOnce: true,
     });
     replace(rows, grid.node);

@@ -14,7 +14,7 @@ const PRICES: &str = "SKU,Name,Price,Status\n\
     A-1,Bolt,1.50,active\n\
     A-2,Nut,2.50 per piece,active\n\
     A-2,Washer,3.50,active\n\
-    ,Pin,4.50,active\n\
+    ,Pin <M4>,4.50,active\n\
     A-5,\"<img src=x onerror=alert(1)>\",5.50 net,active\n";
 
 fn counts(browser: &mut Browser) -> String {
