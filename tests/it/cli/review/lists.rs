@@ -33,7 +33,11 @@ fn bring(browser: &mut Browser, address: &str, steps: &[Step], there: &str) -> (
                 clicks += 1;
             }
             Type(text, value) => {
-                let shows = format!("document.querySelector('.grid .cell.wrong')?.textContent === {text:?}");
+                // A cell whose editor was closed just now shows nothing for a moment, and is not marked as blank.
+                let shows = format!(
+                    "[document.querySelector('.grid .cell.wrong')].some((cell) => cell?.textContent === {text:?} && \
+                     ({text:?} || cell.classList.contains('blank')))"
+                );
                 wait(browser, &shows);
                 write_into_cell(browser, value);
                 typed += 1;
