@@ -4,7 +4,7 @@
 //! counts if its request was or may have been applied. Pruned runs are looked up in the table `accepted`. Pending records are compared before
 //! a run is sent, and with new intents meanwhile. The hashes of a million keys take 16 MB; without newer runs, nothing is read.
 //!
-//! A key is the identity of a record here ([`PlannedRecord::identity`]).
+//! A key is the identity of a record here ([`identity`](crate::PlannedRecord::identity)).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
