@@ -159,7 +159,7 @@ fn dependence(from: &Values<'_>, to: &Values<'_>, (tried, records): (f64, &[u64]
                         "has a value under {to_name} beside '{beside}' under {from_name}, and no other row with it has one"
                     )
                 }
-                (_, _) => format!(
+                _ => format!(
                     "has '{text}' under {to_name} beside '{beside}' under {from_name}, and all other rows with it have '{}'",
                     usual.text
                 ),

@@ -465,10 +465,6 @@ pub(super) async fn mark_planned(
     Ok(())
 }
 
-/// Reads a run.
-///
-/// # Errors
-/// [`Error::Damaged`] if the checksum of the row does not match.
 impl Run {
     /// Returns the run in a row of [`Ledger::selecting_run`].
     ///

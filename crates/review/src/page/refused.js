@@ -3,7 +3,7 @@
 import {get} from "./api.js";
 import {el, replace, say} from "./dom.js";
 import {Grid, isNumber} from "./grid.js";
-import {editCell, mark, orderOf, pasteCells} from "./rows.js";
+import {editCell, mark, orderOf, pasteCells, saveEdits} from "./rows.js";
 import {t} from "./words.js";
 
 /** The place of the service's words, before the cells of a row. */
@@ -106,17 +106,9 @@ export function refusedRows(app, of) {
     grid?.schedule();
     // The result belongs to the rows with this edit, too; an event may tell of it before the answer.
     of.saved(app.review.revision + app.saving.queue.length + 1);
-    let answer;
-    try {
-      answer = await app.saving.add(app.path("/edits"), edits);
-    } catch (error) {
-      grid?.schedule();
-      app.fail(error);
-      return false;
-    }
+    const answer = await saveEdits(app, edits, () => grid?.schedule());
+    if (!answer) return false;
     of.saved(answer.revision);
-    app.review.edits = answer.edits;
-    app.review.revision = answer.revision;
     if (answer.check) app.review.check = answer.check;
     for (const {row, problems} of answer.rows) {
       judged.set(row.n, row.x ? [] : problems);

@@ -31,6 +31,20 @@ export function mark(node, what, message) {
   node.setAttribute("aria-description", message);
 }
 
+/** Saves edits. Returns the answer, or null if the program refuses them: then `redraw` shows the rows as they were. */
+export async function saveEdits(app, edits, redraw) {
+  try {
+    const answer = await app.saving.add(app.path("/edits"), edits);
+    app.review.edits = answer.edits;
+    app.review.revision = answer.revision;
+    return answer;
+  } catch (error) {
+    redraw();
+    app.fail(error);
+    return null;
+  }
+}
+
 /** Edits a cell of a grid in place. `key` replaces its text; `send` saves edits, and `undo` takes back what was pasted. */
 export async function editCell(app, grid, {row, place, node, key}, send, undo) {
   const column = grid.options.order[place];

@@ -6,7 +6,7 @@ import {Fixes} from "./fixes.js";
 import {Grid, isNumber} from "./grid.js";
 import {memoryOf} from "./memory.js";
 import {numbersLine} from "./numbers.js";
-import {editCell, mark, orderOf, pasteCells} from "./rows.js";
+import {editCell, mark, orderOf, pasteCells, saveEdits} from "./rows.js";
 import {causeTitle, fieldName, number, t} from "./words.js";
 
 /** Rows of a fix after which all rows are read again, in the background. */
@@ -232,16 +232,8 @@ export function problemsStep(app, main, bar, wanted) {
 
   async function send(edits) {
     grid?.schedule();
-    let answer;
-    try {
-      answer = await app.saving.add(app.path("/edits"), edits);
-    } catch (error) {
-      grid?.schedule();
-      app.fail(error);
-      return false;
-    }
-    app.review.edits = answer.edits;
-    app.review.revision = answer.revision;
+    const answer = await saveEdits(app, edits, () => grid?.schedule());
+    if (!answer) return false;
     for (const {row, problems} of answer.rows) {
       const whole = row.x || problems.length === 0;
       fixed.set(row.n, whole ? true : problems);
