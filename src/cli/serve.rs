@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Args, Subcommand, ValueEnum};
-use sheetport_operations::{LOAD_KINDS, LoadKind};
 use sheetport_records::token::Access;
 use sheetport_service::{self as service, Limit, Plan, ServerAddress, ShownKind, Storage};
+use sheetport_trial::{LOAD_KINDS, LoadKind};
 
 use super::choice::choice;
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use sheetport_client::auth::TokenFile;
 use sheetport_language::{self as language, message, say};
-use sheetport_operations::{self as operations, InputFile, LocalService, ReportRequest};
+use sheetport_operations::{self as operations, InputFile, ReportRequest};
 use sheetport_report::{CsvForm, RowFilter};
 use sheetport_sheet::ReportWords;
 use sheetport_sheet::write::Existing;
+use sheetport_trial::LocalService;
 
 use super::console::Console;
 use super::review::{self, Page};

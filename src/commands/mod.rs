@@ -22,8 +22,9 @@ pub use help::help;
 pub use job::profile_of_job;
 
 use sheetport_language::say;
-use sheetport_operations::{self as operations, LocalService, with_login};
+use sheetport_operations::{self as operations, with_login};
 use sheetport_telemetry::Span;
+use sheetport_trial::LocalService;
 
 use crate::cli::{Command, Job, Titles};
 use crate::error::{Exit, Failure};

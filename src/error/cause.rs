@@ -9,7 +9,6 @@ use sheetport_ledger as ledger;
 use sheetport_operations as operations;
 use sheetport_plan as plan;
 use sheetport_report as report;
-use sheetport_service as service;
 use sheetport_sheet as sheet;
 use sheetport_storage as storage;
 
@@ -26,7 +25,7 @@ pub(super) fn code_of(error: &operations::Error) -> ErrorCode {
         E::Storage(error) => of_storage(error),
         E::Report(report::Error::Ledger(error)) => of_ledger(error),
         E::Report(report::Error::Sheet(error)) => of_sheet(error),
-        E::Service(service::Error::InUse { .. }) | E::JobIsRunning { .. } | E::FileInUse { .. } => ErrorCode::Busy,
+        E::JobIsRunning { .. } | E::FileInUse { .. } => ErrorCode::Busy,
         E::WithHint { error, .. }
         | E::WithOtherHint { error, .. }
         | E::Reworded { error, .. }
@@ -35,11 +34,9 @@ pub(super) fn code_of(error: &operations::Error) -> ErrorCode {
         E::Template(_) => ErrorCode::Template,
         E::NoBaseUrl => ErrorCode::NoAddress,
         E::RunRefused { .. } => ErrorCode::RunRefused,
-        E::Service(service::Error::WorkspaceName { .. } | service::Error::NoData { .. }) | E::Invalid { .. } => {
-            ErrorCode::Usage
-        }
+        E::Invalid { .. } => ErrorCode::Usage,
         E::BadInput { .. } => ErrorCode::Unreadable,
-        E::Report(_) | E::Service(_) | E::Local { .. } => ErrorCode::Local,
+        E::Report(_) | E::Local { .. } => ErrorCode::Local,
     }
 }
 

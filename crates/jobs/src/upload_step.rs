@@ -177,7 +177,6 @@ impl Sender<'_> {
             accepts_doubts: false,
             create_missing_items: keys.create_missing_items,
             trigger_workflows: keys.trigger_workflows,
-            rehearsal: None,
         };
         upload(context, request, None, Box::pin(self.stopping.wait()), events).await.map(Box::new)
     }

@@ -322,7 +322,7 @@ impl Context {
     }
 
     /// Like [`Context::speed`], but an automatic rate starts with the rate measured before.
-    pub(super) async fn measured_speed(&self, asked: Option<Speed>, base_url: &str) -> Result<Option<Speed>, Error> {
+    pub async fn measured_speed(&self, asked: Option<Speed>, base_url: &str) -> Result<Option<Speed>, Error> {
         let speed = self.speed(asked, base_url);
         let Some(Speed::Auto(_)) = speed else { return Ok(speed) };
         let Some(ledger) = self.existing_ledger().await? else { return Ok(speed) };

@@ -13,7 +13,6 @@ use sheetport_ledger as ledger;
 use sheetport_ledger::{Accounting, RunId};
 use sheetport_plan as plan;
 use sheetport_report as report;
-use sheetport_service as service;
 use sheetport_sheet as sheet;
 use sheetport_storage as storage;
 use sheetport_values::date::local_minute;
@@ -37,8 +36,6 @@ pub enum Error {
     Export(#[from] export::Error),
     #[error(transparent)]
     Storage(#[from] storage::Error),
-    #[error(transparent)]
-    Service(#[from] service::Error),
     #[error("{0}")]
     Template(Box<Mistakes>),
     #[error("no service address is set")]
@@ -129,7 +126,6 @@ impl Error {
             Error::Report(error) => return error.hint(),
             Error::Export(error) => return error.hint(),
             Error::Storage(error) => error.hint(),
-            Error::Service(error) => error.hint(),
             Error::Template(mistakes) => return mistakes.hint(),
             Error::NoBaseUrl => {
                 "run `sheetport login`, or give the address with --base-url or SHEETPORT_BASE_URL; `sheetport serve` runs a \

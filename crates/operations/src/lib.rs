@@ -10,7 +10,7 @@
 //! | `activities` | exports and runs of jobs in the ledger, for the list of what was done |
 //! | [`exports`](mod@exports), [`files`], [`lists`] | exports, and files on disk or in object storage |
 //! | [`templates`] | loading, proposing, recognizing and trusting templates |
-//! | [`service`] | rehearsals, the service of the demo, `serve load`, logins |
+//! | `login` | storing and checking credentials |
 //! | [`review`] | a spreadsheet under review: rows, template, problems, edits |
 //! | [`doctor`], [`schemas`] | checks of a machine, and schemas of `--json` |
 //! | [`context`], [`learned`], [`older_ledger`](mod@older_ledger) | the service, learned limits, an outdated ledger |
@@ -32,6 +32,7 @@ pub mod files;
 mod fill_blanks;
 mod learned;
 mod lists;
+mod login;
 mod look_again;
 pub mod older_ledger;
 mod operation;
@@ -44,7 +45,6 @@ pub mod review;
 pub mod runs;
 mod schemas;
 pub mod send;
-mod service;
 mod sheet_keys;
 pub mod templates;
 pub mod token_folder;
@@ -62,7 +62,9 @@ pub use files::TemporaryFolder;
 pub use files::{
     InputFile, STANDARD_INPUT, Spreadsheet, check_report_path, open_input, reports_folder, shown_file, unused,
 };
+pub use login::{StoredTokens, login, verify};
 pub use older_ledger::{accept_older_ledger, older_ledger};
+pub use operation::{LocalOperation, Operation};
 pub use question::Question;
 pub use results::next_command::has_sent;
 pub use results::{Finished, ReportRequest, Withheld, report};
@@ -82,10 +84,6 @@ pub use runs::undo::{PlannedUndo, Undo, WaysBack, plan_undo};
 pub use runs::wait::{stop_run, wait};
 pub use schemas::{schema, schema_names};
 pub use send::{DEFAULT_CONCURRENCY, SendOptions};
-pub use service::load::{LOAD_KINDS, LoadKind, LoadOutcome, LoadedFile, load};
-pub use service::local_service::LocalService;
-pub use service::login::{StoredTokens, login, verify};
-pub use service::rehearsal::{Forecast, RehearsalRecords, Rehearse, Rehearsed};
 pub use sheet_keys::{CurrencyCode, LocaleName, ZoneName};
 pub use sheetport_ledger::AllowRepeat;
 pub use templates::infer::{InferRequest, infer};
@@ -95,8 +93,8 @@ pub use templates::load_template::{
 pub use templates::recognize::{Candidate, Recognized, TemplateOrigin, Unrecognized, recognize};
 pub use templates::trust::{TrustedTemplate, is_trusted, trust, trust_template};
 pub use uploads::{
-    Check, CheckedFile, ColumnExplanation, ComparePace, ExplainedRecord, Explanation, Fate, FirstChange, MissingFlags,
-    NotPlanned, PlannedChanges, PlannedMissing, PlannedOutcome, Preview, PreviewedRequest, Questions, RetryReport,
-    RowName, SAMPLE_NAME, Sample, Upload, check, explain, explain_column, find_sample, plan_changes, preview_retry,
-    preview_upload, retry_report, upload,
+    Check, CheckedFile, ColumnExplanation, ComparePace, ExplainedRecord, Explanation, Fate, FirstChange, Forecast,
+    MissingFlags, NotPlanned, PlannedChanges, PlannedMissing, PlannedOutcome, Preview, PreviewedRequest, Questions,
+    Rehearsal, RehearsalRecords, Rehearsed, RetryReport, RowName, SAMPLE_NAME, Sample, Upload, check, explain,
+    explain_column, find_sample, plan_changes, preview_retry, preview_upload, rehearse_upload, retry_report, upload,
 };

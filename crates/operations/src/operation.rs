@@ -6,6 +6,6 @@ use futures_util::future::{BoxFuture, LocalBoxFuture};
 use crate::error::Error;
 
 /// An operation in progress.
-pub(crate) type Operation<'a, T> = BoxFuture<'a, Result<T, Error>>;
+pub type Operation<'a, T> = BoxFuture<'a, Result<T, Error>>;
 /// An operation in progress that has to stay on its thread.
-pub(crate) type LocalOperation<'a, T> = LocalBoxFuture<'a, Result<T, Error>>;
+pub type LocalOperation<'a, T> = LocalBoxFuture<'a, Result<T, Error>>;

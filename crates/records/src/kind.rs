@@ -4,7 +4,7 @@
 //!
 //! Begin with `crates/records/src/kind.rs` and a file in `crates/records/src/resources/`. The compiler then names these matches:
 //! `crates/client/src/outcome/write_result.rs` (the ids in an answer), `crates/infer/src/record_layout/unpivot.rs`,
-//! `crates/operations/src/service/made_up.rs`. These do not follow from the compiler:
+//! `crates/trial/src/made_up.rs`. These do not follow from the compiler:
 //!
 //! - templates: a file in `templates/`, `crates/mapping/src/builtin.rs` and its `GENERAL`, the `GENERAL` of
 //!   `crates/operations/src/review/template/draft.rs`, `crates/words/fields.toml`, `crates/language/src/de/words.toml`
@@ -14,7 +14,7 @@
 //! - recognition: `crates/infer/src/matching/assignments.rs`, `crates/infer/src/mismatch/`, `crates/infer/src/text/field_keys.rs`
 //! - exports: `crates/records/src/exported.rs`, `EXPORTABLE` in `crates/operations/src/exports/export.rs`
 //! - the service: `Kind` in `crates/service/src/store/model.rs` with the matches on it in `inspect/`, `load/` and `store/`, a handler, `router.rs`,
-//!   `openapi/operations.rs` with `operations.json`; for `serve load`: `crates/operations/src/service/load/kind.rs`
+//!   `openapi/operations.rs` with `operations.json`; for `serve load`: `crates/trial/src/load/kind.rs`
 //! - the page: `KINDS` in `crates/review/src/page/step_columns.js`, and `crates/review/src/page/words/`
 //! - tests: `crates/send/src/simulation/service.rs`, whose service answers each kind
 

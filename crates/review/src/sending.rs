@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 use sheetport_client::Speed;
 use sheetport_ledger::RunId;
 use sheetport_operations::review::run_result;
-use sheetport_operations::{
-    self as operations, Apply, CommandLine, Event, Finished, PlanTarget, Rehearse, SendOptions, Upload,
-};
+use sheetport_operations::{self as operations, Apply, CommandLine, Event, Finished, PlanTarget, SendOptions, Upload};
 use sheetport_plan::approve::Mark;
 use sheetport_send::Grace;
+use sheetport_trial::{Rehearse, rehearse};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
@@ -273,13 +272,19 @@ fn send(
             // The temporary service of a rehearsal has no other lines, and nothing to go back to.
             keep_lines: request.keep_lines && !request.rehearse,
             undoable: request.undoable && !request.rehearse,
-            rehearsal: request.rehearse.then_some(Rehearse { exports: &[], speed: rate.or(context.rate) }),
             // The page shows all of them above the button.
             accepts_doubts: true,
             ..Upload::plain(input, sending)
         };
         let observer = |event: Event<'_>| work.note(event);
-        Handle::current().block_on(operations::upload(context, upload, None, Box::pin(work.interrupt()), &observer))?
+        let interrupt = Box::pin(work.interrupt());
+        Handle::current().block_on(match request.rehearse {
+            true => {
+                let from = Rehearse { exports: &[], speed: rate.or(context.rate) };
+                rehearse(context, upload, from, None, interrupt, &observer)
+            }
+            false => operations::upload(context, upload, None, interrupt, &observer),
+        })?
     };
     if !request.rehearse {
         session.state().last_run = Some(finished.run.id);

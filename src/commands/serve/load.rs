@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sheetport_language::say;
-use sheetport_operations::{self as operations, LoadedFile};
+use sheetport_trial::{self as trial, LoadedFile};
 
 use super::storage::storage;
 use crate::cli::Load;
@@ -16,7 +16,7 @@ pub(super) async fn run(args: &Load, settings: &Settings) -> Result<Exit, Failur
             print(file);
         }
     };
-    let files = operations::load(storage(&args.data)?, &args.workspace, &args.files, args.kind, show).await?;
+    let files = trial::load(storage(&args.data)?, &args.workspace, &args.files, args.kind, &show).await?;
     if settings.output.json {
         let files: Vec<_> = files
             .iter()

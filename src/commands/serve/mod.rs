@@ -14,6 +14,7 @@ use serde_json::json;
 use sheetport_files::text_file::read_text;
 use sheetport_language::say;
 use sheetport_service::{self as service, Config, EXAMPLES, FaultInjection, Plan, Reading, Service, Storage};
+use sheetport_trial::refused;
 use tokio::net::{TcpListener, lookup_host};
 
 use super::console::signals::Interrupt;
@@ -55,8 +56,8 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
     }
     config.fault_injection = fault_injection(&args.rehearsal)?;
     let seed = config.fault_injection.as_ref().filter(|faults| faults.plan.has_rules()).map(|faults| faults.seed);
-    let service = Service::open(config).await?;
-    let filled = if args.demo { service.fill_demo(DEMO).await? } else { 0 };
+    let service = Service::open(config).await.map_err(refused)?;
+    let filled = if args.demo { service.fill_demo(DEMO).await.map_err(refused)? } else { 0 };
     let listeners = listen(&args.listen).await.map_err(|error| {
         Failure::new(
             ErrorCode::Usage,
@@ -110,7 +111,7 @@ async fn serve(args: Serve, settings: &Settings) -> Result<Exit, Failure> {
              from this machine only, use --listen 127.0.0.1:{port}."
         ));
     }
-    service.serve_all(listeners, stop).await?;
+    service.serve_all(listeners, stop).await.map_err(refused)?;
     Ok(Exit::Done)
 }
 
@@ -229,7 +230,7 @@ async fn print_token(args: &Token, settings: &Settings) -> Result<Exit, Failure>
         _ => None,
     };
     let config = config(storage, &args.lifetimes);
-    let tokens = service::issue_tokens(&config, &args.workspace, args.access).await?;
+    let tokens = service::issue_tokens(&config, &args.workspace, args.access).await.map_err(refused)?;
     if let Some(folder) = new_folder {
         let data = folder.display();
         ui::remark(say!("created the data folder {data}; start a service on it with `sheetport serve --data {data}`"));

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sheetport_language::say;
 use sheetport_service::{Inspector, RecordView, RequestView, ShownKind, WorkspaceView};
+use sheetport_trial::refused;
 
 use super::storage::storage;
 use crate::cli::{Show, Shown};
@@ -11,7 +12,7 @@ use crate::settings::Settings;
 use crate::ui;
 
 pub(super) async fn run(args: &Show, settings: &Settings) -> Result<Exit, Failure> {
-    let mut inspector = Inspector::open(&storage(&args.data)?).await?;
+    let mut inspector = Inspector::open(&storage(&args.data)?).await.map_err(refused)?;
     let as_json = settings.output.json;
     match args.what {
         None => overview(&mut inspector, args, as_json).await,
@@ -22,7 +23,7 @@ pub(super) async fn run(args: &Show, settings: &Settings) -> Result<Exit, Failur
 
 /// Returns the chosen workspaces.
 async fn workspaces(inspector: &mut Inspector, args: &Show) -> Result<Vec<WorkspaceView>, Failure> {
-    let mut workspaces = inspector.workspaces().await?;
+    let mut workspaces = inspector.workspaces().await.map_err(refused)?;
     if let Some(name) = &args.workspace {
         workspaces.retain(|workspace| workspace.workspace == *name);
         if workspaces.is_empty() {
@@ -36,7 +37,7 @@ async fn workspaces(inspector: &mut Inspector, args: &Show) -> Result<Vec<Worksp
 async fn overview(inspector: &mut Inspector, args: &Show, as_json: bool) -> Result<Exit, Failure> {
     let mut shown = Vec::new();
     for workspace in workspaces(inspector, args).await? {
-        let arrived_twice = inspector.arrivals(&workspace.workspace).await?;
+        let arrived_twice = inspector.arrivals(&workspace.workspace).await.map_err(refused)?;
         shown.push((workspace, arrived_twice));
     }
     if as_json {
@@ -79,12 +80,13 @@ async fn records(inspector: &mut Inspector, args: &Show, kind: ShownKind, as_jso
     for workspace in workspaces(inspector, args).await? {
         match &args.id {
             Some(key) => {
-                let found = inspector.record(&workspace.workspace, kind, key).await?;
+                let found = inspector.record(&workspace.workspace, kind, key).await.map_err(refused)?;
                 total += found.iter().count() as u64;
                 shown.extend(found);
             }
             None => {
-                let (records, of_workspace) = inspector.records(&workspace.workspace, kind, args.limit).await?;
+                let (records, of_workspace) =
+                    inspector.records(&workspace.workspace, kind, args.limit).await.map_err(refused)?;
                 total += of_workspace.unsigned_abs();
                 shown.extend(records);
             }

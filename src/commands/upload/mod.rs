@@ -8,9 +8,10 @@ pub(super) mod plan;
 
 use sheetport_language::say;
 use sheetport_ledger::Causes;
-use sheetport_operations::{self as operations, AllowRepeat, PreviewedRequest, Questions, Rehearse, SendOptions};
+use sheetport_operations::{self as operations, AllowRepeat, PreviewedRequest, Questions, SendOptions};
 use sheetport_plan::Tally;
 use sheetport_plan::count::needs_look;
+use sheetport_trial::{Rehearse, rehearse};
 
 use super::console::Console;
 use super::console::signals::Interrupt;
@@ -76,7 +77,6 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         accepts_doubts: args.yes,
         create_missing_items: args.create_missing_items,
         trigger_workflows: args.trigger_workflows,
-        rehearsal: args.rehearse.then_some(Rehearse { exports: &args.from, speed: args.pacing.rate }),
     };
     let console = if args.dry_run { Console::for_preview(output) } else { Console::new(output) };
     let observer = |event: operations::Event<'_>| console.show(event);
@@ -102,7 +102,15 @@ pub(super) async fn upload(args: &Upload, settings: &Settings) -> Result<(Exit, 
         restores_texts: &restores,
         sends_edited: &sends_edited,
     });
-    let finished = match operations::upload(context, upload, questions, Box::pin(interrupt.wait()), &observer).await {
+    let interrupted = Box::pin(interrupt.wait());
+    let finished = match args.rehearse {
+        true => {
+            let from = Rehearse { exports: &args.from, speed: args.pacing.rate };
+            rehearse(context, upload, from, questions, interrupted, &observer).await
+        }
+        false => operations::upload(context, upload, questions, interrupted, &observer).await,
+    };
+    let finished = match finished {
         Ok(finished) => finished,
         Err(error) => return Err(interrupt.after(with_suggestion(error, &file, &args.input, settings).await)),
     };

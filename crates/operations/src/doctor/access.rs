@@ -4,7 +4,7 @@ use sheetport_client::ProxyAddress;
 use sheetport_values::date::local_minute;
 
 use super::super::context::Context;
-use super::super::service::login::probe;
+use super::super::login::probe;
 use super::finding::Finding;
 
 /// Remaining lifetime below which a non-renewable token is reported, in seconds.

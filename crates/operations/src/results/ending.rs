@@ -20,7 +20,7 @@ use super::super::files::inbox_path::before_taking;
 use super::super::files::{
     beside, check_report_path, is_name_taken, is_taken, lasting, numbered, report_format, reports_folder, write_report,
 };
-use super::super::service::rehearsal::Rehearsed;
+use super::super::uploads::Rehearsed;
 use super::next_command;
 use super::report::{choices, words};
 

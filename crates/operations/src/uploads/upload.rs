@@ -24,11 +24,11 @@ use super::super::look_again::not_queued;
 use super::super::rate::speed;
 use super::super::results::Finished;
 use super::super::send::{SendOptions, Sending, plan_run};
-use super::super::service::rehearsal::{Rehearsal, Rehearse, Rehearsed};
 use super::super::templates::decided::{accept, confirm_guesses};
 use super::compare::{Earlier, compare_keys, look_up, note_lookups};
 use super::missing::{MissingFlags, NOT_BY_UPLOAD, PlannedMissing, plan_missing};
 use super::preview::{Preview, preview};
+use super::rehearsal::{Rehearsal, Rehearsed};
 use super::retry_report::{RetryReport, preview_retry, retry_report};
 use super::uploaded_report::{UploadedReport, uploaded_report};
 use crate::operation::{LocalOperation, Operation};
@@ -62,8 +62,6 @@ pub struct Upload<'a> {
     pub create_missing_items: bool,
     /// Lets the service run workflows for orders.
     pub trigger_workflows: bool,
-    /// Sends everything to a temporary service.
-    pub rehearsal: Option<Rehearse<'a>>,
 }
 
 impl<'a> Upload<'a> {
@@ -84,7 +82,6 @@ impl<'a> Upload<'a> {
             accepts_doubts: false,
             create_missing_items: false,
             trigger_workflows: false,
-            rehearsal: None,
         }
     }
 
@@ -100,17 +97,14 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// Finds the run of an uploaded report. In a rehearsal, there are no runs.
+    /// Finds the run of an uploaded report.
     async fn reported(
         &self,
         context: &Context,
         source: &Source,
         observer: Observer<'_>,
     ) -> Result<UploadedReport, Error> {
-        match self.rehearsal.is_some() {
-            true => Ok(UploadedReport::No),
-            false => uploaded_report(context, &self.input, &self.allow_repeat, source, observer).await,
-        }
+        uploaded_report(context, &self.input, &self.allow_repeat, source, observer).await
     }
 }
 
@@ -130,8 +124,6 @@ pub struct Questions<'a> {
 /// Uploads a spreadsheet. Without `questions`, nobody is asked: warnings hold nothing back, except for doubts about the records
 /// themselves, unless these were accepted. `interrupt` resolves when the upload is to stop, with the time allowed for requests in flight.
 ///
-/// A rehearsal uploads to a temporary service in this process, and leaves only the report, if a path was given.
-///
 /// # Errors
 /// If the request is refused, the file can't be planned, or the ledger fails. Refused records are no error.
 pub fn upload<'a>(
@@ -141,16 +133,19 @@ pub fn upload<'a>(
     interrupt: BoxFuture<'a, Grace>,
     observer: Observer<'a>,
 ) -> LocalOperation<'a, Finished> {
-    Box::pin(async move {
-        let Some(rehearse) = upload.rehearsal else {
-            return run_upload(context, upload, None, questions, interrupt, observer).await;
-        };
-        let rehearsal = Rehearsal::start(context, rehearse, observer).await?;
-        let context = &rehearsal.service.context;
-        let finished = run_upload(context, upload, Some(&rehearsal), questions, interrupt, observer).await;
-        rehearsal.stop().await;
-        finished
-    })
+    Box::pin(run_upload(context, upload, None, questions, interrupt, observer))
+}
+
+/// Uploads a spreadsheet like [`upload`], to the temporary service of a rehearsal. `context` is of that service.
+pub fn rehearse_upload<'a>(
+    context: &'a Context,
+    upload: Upload<'a>,
+    rehearsal: &'a dyn Rehearsal,
+    questions: Option<Questions<'a>>,
+    interrupt: BoxFuture<'a, Grace>,
+    observer: Observer<'a>,
+) -> LocalOperation<'a, Finished> {
+    Box::pin(run_upload(context, upload, Some(rehearsal), questions, interrupt, observer))
 }
 
 /// Reads the whole spreadsheet and returns the first requests of an upload.
@@ -197,7 +192,7 @@ pub(super) enum Begun<'a> {
 pub(super) async fn plan_upload<'a>(
     context: &Context,
     mut upload: Upload<'a>,
-    rehearsal: Option<&Rehearsal>,
+    rehearsal: Option<&dyn Rehearsal>,
     questions: Option<Questions<'_>>,
     observer: Observer<'_>,
 ) -> Result<Begun<'a>, Error> {
@@ -217,7 +212,12 @@ pub(super) async fn plan_upload<'a>(
     };
     let client = context.writing_client(context.base_url()?, settings.concurrency)?;
     let mut source = upload.input.open_for_sending(context)?;
-    match upload.reported(context, &source, observer).await? {
+    // The service of a rehearsal has no runs.
+    let reported = match rehearsal {
+        Some(_) => UploadedReport::No,
+        None => upload.reported(context, &source, observer).await?,
+    };
+    match reported {
         UploadedReport::OfRun => return Ok(Begun::Report(Box::new(upload))),
         UploadedReport::OfOtherService => source.ignore_status(),
         UploadedReport::No => {}
@@ -276,7 +276,7 @@ pub(super) async fn plan_upload<'a>(
 async fn run_upload(
     context: &Context,
     upload: Upload<'_>,
-    rehearsal: Option<&Rehearsal>,
+    rehearsal: Option<&dyn Rehearsal>,
     questions: Option<Questions<'_>>,
     interrupt: BoxFuture<'_, Grace>,
     observer: Observer<'_>,
@@ -417,140 +417,4 @@ fn call_options(upload: &Upload<'_>) -> impl Iterator<Item = (&'static str, Call
     ]
     .into_iter()
     .filter_map(|(is_set, option)| is_set.then_some(option))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::path::{Path, PathBuf};
-
-    use serde_json::Value;
-    use sheetport_client::ConnectOptions;
-    use sheetport_client::auth::{Credentials, EnvironmentTokens};
-    use sheetport_service::{Config, Loader, Service};
-
-    use super::*;
-    use crate::service::load;
-    use crate::{Given, InputFile, LocalService, TemplateChanges, load_template};
-
-    fn context(home: &Path) -> Context {
-        Context {
-            home: home.to_owned(),
-            state: None,
-            accepts_older_ledger: false,
-            server: None,
-            kept: None,
-            profile: "default".to_owned(),
-            base_url: None,
-            address_from: None,
-            credentials: Credentials::default(),
-            tokens_from: None,
-            withheld: None,
-            environment: EnvironmentTokens { home: None, credentials: Credentials::default() },
-            connection: ConnectOptions::default(),
-            chosen_connection: ConnectOptions::default(),
-            profiles: BTreeMap::new(),
-            rate: None,
-            given: Given::default(),
-            is_address_chosen: false,
-            is_profile_chosen: false,
-            locale: None,
-            report_words: None,
-        }
-    }
-
-    async fn run(context: &Context, file: &InputFile, template: &str, rehearsal: Option<&Rehearsal>) -> Finished {
-        let template = load_template(template, TemplateChanges::default()).expect("a built-in template");
-        let input = Spreadsheet {
-            file,
-            template,
-            sheet: None,
-            text: sheetport_sheet::Options::default(),
-            rows: None,
-            is_strict: false,
-            accepts: &[],
-            edits: None,
-        };
-        let upload = Upload::plain(input, SendOptions { concurrency: Some(1), ..SendOptions::default() });
-        let never = Box::pin(std::future::pending());
-        run_upload(context, upload, rehearsal, None, never, &|_| {}).await.expect("an upload")
-    }
-
-    /// Returns the records without what differs with every request: ids that the service makes, and times.
-    async fn stored(loader: &Loader, workspace: &str) -> Vec<String> {
-        let records = loader.stored(workspace).await.into_iter().map(|(kind, mut record)| {
-            let fields = record.as_object_mut().expect("an object");
-            fields.retain(|name, _| !matches!(name.as_str(), "updated_at" | "created_at" | "ctx_id"));
-            // The ids of the exports are short.
-            fields.retain(|_, value| value.as_str().is_none_or(|text| text.len() != 36));
-            format!("{kind} {}", Value::Object(fields.clone()))
-        });
-        records.collect()
-    }
-
-    #[tokio::test]
-    async fn a_rehearsal_stores_what_a_service_with_the_same_records_stores() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let exports = folder.path().join("exports");
-        std::fs::create_dir(&exports).expect("a folder");
-        let write = |name: &str, text: &str| std::fs::write(exports.join(name), text).expect("written");
-        write("companies.csv", "id,external_id,name\nc1,42,Miller\nc2,43,Smith\n");
-        write("contacts.ndjson", "{\"id\":\"p1\",\"name\":\"Ann\"}\n");
-        write("items.csv", "id,external_id,name,price\ni1,A,Bolt,1.50\ni2,B,Nut,2.00\n");
-        let inventories = "id,inventory_id,external_id,available,unit_price,item_ids\n";
-        write("inventories.csv", &format!("{inventories}s1,1,MAIN,10,2.50,\"i1, i2\"\ns2,2,BACK,5,,\n"));
-        write(
-            "orders.csv",
-            "id,order_id,external_id,order_at\no1,5001,SO-1,2026-01-01T00:00:00Z\no2,5002,,2026-01-02T00:00:00Z\n",
-        );
-
-        let files = [
-            ("items", "SKU,Name,Price\nA,Bolt M8,1.75\nC,Pin,0.10\n"),
-            (
-                "orders",
-                "Order no.,Customer no.,Item no.,Quantity,Unit price\nSO-1,42,A,2,5\nSO-1,42,B,1,\nSO-9,42,A,1,5\n",
-            ),
-            (
-                "transactions",
-                "Movement,Stock,Quantity,Date\nin,MAIN,4,2026-01-01\nout,BACK,1,2026-01-02\nin,SIDE,1,2026-01-03\n",
-            ),
-            ("subscriptions", "Contract no.,Customer ID,Item ID,Amount,Currency\n1,c1,i1,2,EUR\n2,x9,i1,2,EUR\n"),
-            ("invoices", "Invoice no.,Customer ID,Item ID,Amount\n1,p1,i2,1\n2,p1,i9,1\n"),
-        ];
-        for (kind, text) in files {
-            let path = folder.path().join(format!("{kind}-to-send.csv"));
-            std::fs::write(&path, text).expect("written");
-            let file = InputFile::at(&path);
-
-            let home = context(&folder.path().join("home"));
-            let rehearsal =
-                Rehearsal::start(&home, Rehearse { exports: std::slice::from_ref(&exports), speed: None }, &|_| {})
-                    .await;
-            let rehearsal = rehearsal.expect("a rehearsal");
-            let rehearsed = run(&rehearsal.service.context, &file, kind, Some(&rehearsal)).await;
-            let in_rehearsal = stored(&rehearsal.service.loader, "rehearsal").await;
-            rehearsal.stop().await;
-
-            let real = folder.path().join(kind);
-            let mut paths: Vec<PathBuf> =
-                std::fs::read_dir(&exports).expect("a folder").map(|file| file.expect("a file").path()).collect();
-            paths.sort();
-            load::load(sheetport_service::Storage::Folder(real.join("service")), "shop", &paths, None, |_| {})
-                .await
-                .expect("loaded");
-            drop(Service::open(Config::new(real.join("service"))).await.expect("closed after loading"));
-            let service = LocalService::start(&real, "shop", &home).await.expect("a service");
-            let sent = run(&service.context, &file, kind, None).await;
-            assert_eq!(stored(&service.loader, "shop").await, in_rehearsal, "{kind}");
-            service.stop().await.expect("stopped");
-
-            let counts = |finished: &Finished| {
-                (finished.accounting.sent, finished.accounting.failed + finished.accounting.rejected)
-            };
-            assert_eq!(counts(&rehearsed), counts(&sent), "{kind}");
-            let failed = u64::from(kind != "items");
-            assert_eq!(counts(&sent).1, failed, "a reference that the exports do not have, {kind}");
-            assert_eq!(rehearsed.rehearsed.expect("of a rehearsal").made_up, [], "{kind}");
-        }
-    }
 }

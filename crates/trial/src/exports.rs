@@ -7,8 +7,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use sheetport_export::Manifest;
 
-use super::super::error::Error;
-use super::super::event::{Event, Observer};
+use sheetport_operations::{Error, Event, Observer};
+
 use super::load::{LoadFile, LoadKind};
 
 /// The number of file names in a message.

@@ -18,13 +18,14 @@ pub use kind::{LOAD_KINDS, LoadKind};
 
 use sheetport_export::Manifest;
 use sheetport_files::digest;
+use sheetport_operations::{Error, LocalOperation};
 use sheetport_records::{is_list_of_changes, listed_name};
 use sheetport_service::{Config, Loader, Nulls, Service, Storage, WriteOutcome};
 use sheetport_sheet::{self as sheet, Book, Row};
 use sheetport_values::number::Mark;
 
-use super::super::error::Error;
 use super::ndjson::{NdjsonFile, NdjsonRecord};
+use super::refusal::refused;
 
 /// Rows stored at a time.
 const BATCH: usize = 1000;
@@ -70,30 +71,32 @@ pub(super) struct Loading<'a> {
 /// Loads files into a workspace of a service. A service in a folder must not be running. Without `kind`, the name of a
 /// file determines the kind of the records, or the names of the sheets of a workbook. `loaded` is called after each file and
 /// kind.
-pub async fn load(
+pub fn load<'a>(
     storage: Storage,
-    workspace: &str,
-    paths: &[PathBuf],
+    workspace: &'a str,
+    paths: &'a [PathBuf],
     kind: Option<&'static LoadKind>,
-    loaded: impl Fn(&LoadedFile),
-) -> Result<Vec<LoadedFile>, Error> {
-    let mut opened = Vec::with_capacity(paths.len());
-    for path in paths {
-        let files = match kind {
-            Some(kind) => vec![(kind, LoadFile::open(path)?)],
-            None => LoadFile::open_named(path)?,
-        };
-        if files.is_empty() {
-            return Err(unknown_kind(path));
+    loaded: &'a dyn Fn(&LoadedFile),
+) -> LocalOperation<'a, Vec<LoadedFile>> {
+    Box::pin(async move {
+        let mut opened = Vec::with_capacity(paths.len());
+        for path in paths {
+            let files = match kind {
+                Some(kind) => vec![(kind, LoadFile::open(path)?)],
+                None => LoadFile::open_named(path)?,
+            };
+            if files.is_empty() {
+                return Err(unknown_kind(path));
+            }
+            opened.extend(files);
         }
-        opened.extend(files);
-    }
-    let service = Service::open(Config::with(storage)).await?;
-    let loader = service.loader();
-    let loading = Loading { loader: &loader, workspace, keeps_faulty: false };
-    let files = loading.load_all(opened, loaded).await;
-    service.close().await;
-    files
+        let service = Service::open(Config::with(storage)).await.map_err(refused)?;
+        let loader = service.loader();
+        let loading = Loading { loader: &loader, workspace, keeps_faulty: false };
+        let files = loading.load_all(opened, loaded).await;
+        service.close().await;
+        files
+    })
 }
 
 /// An opened file.
@@ -287,7 +290,8 @@ impl Loading<'_> {
             fields.insert("id".to_owned(), Value::from(id));
         }
         let records = records.into_iter().map(kind.record).collect();
-        for (number, stored) in numbers.into_iter().zip(self.loader.load_with(self.workspace, records, nulls).await?) {
+        let stored = self.loader.load_with(self.workspace, records, nulls).await.map_err(refused)?;
+        for (number, stored) in numbers.into_iter().zip(stored) {
             match stored {
                 Ok(stored) => match stored.outcome {
                     WriteOutcome::Created => outcome.created += 1,

@@ -5,8 +5,8 @@ use std::io;
 use sheetport_client::auth::{Credentials, StoreError, TokenFile};
 use sheetport_client::{Client, fetch};
 
-use super::super::context::Context;
-use super::super::error::Error;
+use super::context::Context;
+use super::error::Error;
 use crate::operation::Operation;
 
 /// Tokens and the address of the service.

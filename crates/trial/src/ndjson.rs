@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use sheetport_operations::Error;
 use sheetport_sheet as sheet;
-
-use super::super::error::Error;
 
 /// Maximum length of a line, in bytes.
 const MAX_LINE: u64 = 16 << 20;

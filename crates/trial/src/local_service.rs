@@ -13,16 +13,14 @@ use sheetport_client::auth::{
 };
 use sheetport_files::readers::create_private_folder;
 use sheetport_files::text_file::read_text;
+use sheetport_operations::{Context, Error, Given, LocalOperation, Operation};
 use sheetport_records::token::Access;
 use sheetport_service::{self as service, Config, Loader, Service};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::super::command_line::Given;
-use super::super::context::Context;
-use super::super::error::Error;
-use crate::operation::{LocalOperation, Operation};
+use super::refusal::refused;
 
 /// Name of the folder of the client's data.
 const HOME: &str = "home";
@@ -43,7 +41,7 @@ pub struct LocalService {
     /// Context for operations on this service.
     pub context: Context,
     /// Direct access to the data of the service.
-    pub(crate) loader: Loader,
+    pub(super) loader: Loader,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), service::Error>>,
 }
@@ -82,7 +80,7 @@ impl LocalService {
             let given = Given { home: Some(home), ..Given::default() };
             let context = Context { given, ..context.clone() };
             let service = open(folder).await?;
-            service.fill_demo(workspace).await?;
+            service.fill_demo(workspace).await.map_err(refused)?;
             LocalService::serve(service, folder, workspace, listener, &context)
         })
     }
@@ -123,7 +121,7 @@ impl LocalService {
         listener: TcpListener,
         context: &Context,
     ) -> Result<LocalService, Error> {
-        let tokens = service.issue_tokens(workspace, Access::Full)?;
+        let tokens = service.issue_tokens(workspace, Access::Full).map_err(refused)?;
         let loader = service.loader();
         let address = listener.local_addr().map_err(no_port)?;
         let (stop, stopped) = oneshot::channel::<()>();
@@ -166,14 +164,14 @@ impl LocalService {
     pub fn stop(self) -> Operation<'static, ()> {
         Box::pin(async move {
             let _ = self.stop.send(());
-            self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?;
-            Ok(())
+            let served = self.serving.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+            served.map_err(refused)
         })
     }
 }
 
 async fn open(folder: &Path) -> Result<Service, Error> {
-    Ok(Service::open(Config::new(folder.join("service"))).await?)
+    Service::open(Config::new(folder.join("service"))).await.map_err(refused)
 }
 
 async fn listen(port: u16) -> io::Result<TcpListener> {
